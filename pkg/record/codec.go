@@ -1,0 +1,329 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// New returns an empty record of a kind, or nil for a kind that kb does not
+// know.
+func New(kind string) Record {
+	switch kind {
+	case KindDocument:
+		return new(Document)
+	case KindSkipped:
+		return new(Skipped)
+	case KindRoot:
+		return new(Root)
+	case KindChunk:
+		return new(Chunk)
+	case KindIndexed:
+		return new(Indexed)
+	case KindQuery:
+		return new(Query)
+	case KindHit:
+		return new(Hit)
+	case KindAnswer:
+		return new(Answer)
+	case KindDelta:
+		return new(Delta)
+	case KindDone:
+		return new(Done)
+	}
+	return nil
+}
+
+// Decode reads one JSON object into r and keeps the fields that r does not
+// know in its Extra. The line may be reused afterwards.
+func Decode(line []byte, r Record) error {
+	if raw, ok := r.(*Raw); ok {
+		raw.Line = bytes.Clone(line)
+		raw.RecordKind = KindOf(line)
+		return nil
+	}
+	if err := json.Unmarshal(line, r); err != nil {
+		return readable(err)
+	}
+	extra := extraOf(r)
+	*extra = nil
+	known := knownFields(r)
+	Fields(line, func(key string, value []byte) bool {
+		if !known[strings.ToLower(key)] {
+			*extra = append(*extra, Field{key, bytes.Clone(value)})
+		}
+		return true
+	})
+	return nil
+}
+
+// Append appends r as one JSON object, without a line end: "kind" first, then
+// the fields of the struct in order, then the unknown fields as they came.
+func Append(dst []byte, r Record) ([]byte, error) {
+	if raw, ok := r.(*Raw); ok {
+		return append(dst, raw.Line...), nil
+	}
+	body, err := encode(shape(r))
+	if err != nil {
+		return dst, fmt.Errorf("%s record: %w", r.Kind(), err)
+	}
+	dst = append(dst, `{"kind":"`...)
+	dst = append(dst, r.Kind()...)
+	dst = append(dst, '"')
+	if len(body) > 2 {
+		dst = append(dst, ',')
+		dst = append(dst, body[1:len(body)-1]...)
+	}
+	for _, f := range *extraOf(r) {
+		key, err := encode(f.Key)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, ',')
+		dst = append(dst, key...)
+		dst = append(dst, ':')
+		dst = append(dst, f.Value...)
+	}
+	return append(dst, '}'), nil
+}
+
+// shape returns what is encoded for r: lists that readers iterate over are
+// written as [] rather than null.
+func shape(r Record) any {
+	switch r := r.(type) {
+	case *Chunk:
+		if r.Headings == nil {
+			c := *r
+			c.Headings = []string{}
+			return &c
+		}
+	case *Hit:
+		if r.Headings == nil {
+			h := *r
+			h.Headings = []string{}
+			return &h
+		}
+	case *Answer:
+		return shapeAnswer(*r)
+	case *Done:
+		return shapeAnswer(r.Answer)
+	}
+	return r
+}
+
+func shapeAnswer(a Answer) *Answer {
+	passages := func(in []Passage) []Passage {
+		out := make([]Passage, len(in))
+		for i, p := range in {
+			if p.Headings == nil {
+				p.Headings = []string{}
+			}
+			out[i] = p
+		}
+		return out
+	}
+	a.Passages, a.Citations = passages(a.Passages), passages(a.Citations)
+	claims := make([]Claim, len(a.Claims))
+	for i, c := range a.Claims {
+		if c.Cites == nil {
+			c.Cites = []int{}
+		}
+		claims[i] = c
+	}
+	a.Claims = claims
+	if a.Invalid == nil {
+		a.Invalid = []int{}
+	}
+	return &a
+}
+
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// readable takes Go's type names out of a decoding error.
+func readable(err error) error {
+	if t, ok := err.(*json.UnmarshalTypeError); ok {
+		if t.Field == "" {
+			return fmt.Errorf("not a JSON object: it is a %s", t.Value)
+		}
+		return fmt.Errorf("field %q is a %s, which it may not be", t.Field, t.Value)
+	}
+	return err
+}
+
+func extraOf(r Record) *Extra {
+	switch r := r.(type) {
+	case *Document:
+		return &r.Extra
+	case *Skipped:
+		return &r.Extra
+	case *Root:
+		return &r.Extra
+	case *Chunk:
+		return &r.Extra
+	case *Indexed:
+		return &r.Extra
+	case *Query:
+		return &r.Extra
+	case *Hit:
+		return &r.Extra
+	case *Answer:
+		return &r.Extra
+	case *Delta:
+		return &r.Extra
+	case *Done:
+		return &r.Extra
+	}
+	return new(Extra)
+}
+
+var fieldSets sync.Map // reflect.Type → map[string]bool
+
+func knownFields(r Record) map[string]bool {
+	t := reflect.TypeOf(r).Elem()
+	if known, ok := fieldSets.Load(t); ok {
+		return known.(map[string]bool)
+	}
+	known := map[string]bool{"kind": true}
+	collect(t, known)
+	fieldSets.Store(t, known)
+	return known
+}
+
+func collect(t reflect.Type, known map[string]bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			collect(f.Type, known)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "-" {
+			known[name] = true
+		}
+	}
+}
+
+// KindOf reads the field "kind" of a JSON object; "" where it has none or is
+// no object. It does not check the rest of the line.
+func KindOf(line []byte) string {
+	kind := ""
+	Fields(line, func(key string, value []byte) bool {
+		if key != "kind" {
+			return true
+		}
+		if json.Unmarshal(value, &kind) != nil {
+			kind = ""
+		}
+		return false
+	})
+	return kind
+}
+
+// Fields calls yield with each key and value at the top level of a JSON
+// object, until yield returns false. It reads a valid object right and stops
+// early in a broken one; it never fails.
+func Fields(line []byte, yield func(key string, value []byte) bool) {
+	i := skipSpace(line, 0)
+	if i >= len(line) || line[i] != '{' {
+		return
+	}
+	i++
+	for {
+		i = skipSpace(line, i)
+		if i < len(line) && line[i] == ',' {
+			i = skipSpace(line, i+1)
+		}
+		if i >= len(line) || line[i] != '"' {
+			return
+		}
+		end := skipValue(line, i)
+		var key string
+		if end < 0 || json.Unmarshal(line[i:end], &key) != nil {
+			return
+		}
+		i = skipSpace(line, end)
+		if i >= len(line) || line[i] != ':' {
+			return
+		}
+		i = skipSpace(line, i+1)
+		end = skipValue(line, i)
+		if end < 0 {
+			return
+		}
+		if !yield(key, line[i:end]) {
+			return
+		}
+		i = end
+	}
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the offset behind the value that begins at i, or -1.
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i++
+			for {
+				q := bytes.IndexByte(b[min(i, len(b)):], '"')
+				if q < 0 {
+					return -1
+				}
+				slashes := 0
+				for q-slashes > 0 && b[i+q-slashes-1] == '\\' {
+					slashes++
+				}
+				i += q + 1
+				if slashes%2 == 0 {
+					break
+				}
+			}
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return -1
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return -1
+			}
+			i++
+			continue
+		default: // number, true, false, null
+			start := i
+			for i < len(b) && !strings.ContainsRune(",:]}[{\" \t\r\n", rune(b[i])) {
+				i++
+			}
+			if i == start {
+				return -1
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return -1
+}

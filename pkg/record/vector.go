@@ -1,0 +1,100 @@
+package record
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Vector is an embedding. On the wire it is base64 (RFC 4648, padded) of
+// little-endian float32; a JSON array of numbers is accepted as well.
+type Vector []float32
+
+// MarshalJSON writes the vector as a base64 string.
+func (v Vector) MarshalJSON() ([]byte, error) {
+	raw := v.Bytes()
+	out := make([]byte, 2+base64.StdEncoding.EncodedLen(len(raw)))
+	out[0], out[len(out)-1] = '"', '"'
+	base64.StdEncoding.Encode(out[1:], raw)
+	return out, nil
+}
+
+// UnmarshalJSON reads either form. It does not judge the numbers; see [Vector.Check].
+func (v *Vector) UnmarshalJSON(data []byte) error {
+	switch {
+	case bytes.Equal(data, []byte("null")):
+		*v = nil
+		return nil
+	case data[0] == '"':
+		data = data[1 : len(data)-1]
+		raw := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+		n, err := base64.StdEncoding.Decode(raw, data)
+		if err != nil {
+			return fmt.Errorf("vector: not base64: %w", err)
+		}
+		if *v, err = VectorFromBytes(raw[:n]); err != nil {
+			return fmt.Errorf("vector: %w", err)
+		}
+		return nil
+	}
+	var numbers []*float64
+	if err := json.Unmarshal(data, &numbers); err != nil {
+		return fmt.Errorf("vector: neither base64 nor an array of numbers: %w", err)
+	}
+	out := make(Vector, len(numbers))
+	for i, x := range numbers {
+		if x == nil {
+			return fmt.Errorf("vector: element %d is null", i)
+		}
+		out[i] = float32(*x)
+	}
+	*v = out
+	return nil
+}
+
+// Bytes is the vector as little-endian float32.
+func (v Vector) Bytes() []byte {
+	raw := make([]byte, 4*len(v))
+	for i, x := range v {
+		b := math.Float32bits(x)
+		raw[4*i], raw[4*i+1], raw[4*i+2], raw[4*i+3] = byte(b), byte(b>>8), byte(b>>16), byte(b>>24)
+	}
+	return raw
+}
+
+// VectorFromBytes reads little-endian float32.
+func VectorFromBytes(raw []byte) (Vector, error) {
+	if len(raw)%4 != 0 {
+		return nil, fmt.Errorf("%d bytes are no whole number of float32", len(raw))
+	}
+	v := make(Vector, len(raw)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(uint32(raw[4*i]) | uint32(raw[4*i+1])<<8 | uint32(raw[4*i+2])<<16 | uint32(raw[4*i+3])<<24)
+	}
+	return v, nil
+}
+
+// Check says why a vector cannot be searched: it is empty, has a NaN or an
+// infinite element, or is zero.
+func (v Vector) Check() error {
+	if len(v) == 0 {
+		return fmt.Errorf("vector is empty")
+	}
+	zero := true
+	for i, x := range v {
+		switch f := float64(x); {
+		case math.IsNaN(f):
+			return fmt.Errorf("vector element %d is NaN", i)
+		case math.IsInf(f, 0):
+			return fmt.Errorf("vector element %d is infinite", i)
+		case x != 0:
+			zero = false
+		}
+	}
+	if zero {
+		return fmt.Errorf("vector is zero")
+	}
+	return nil
+}
