@@ -138,8 +138,12 @@ type Chunk struct {
 	Model    string          `json:"model,omitempty"`
 	BaseURL  string          `json:"base_url,omitempty"`
 	Dim      int             `json:"dim,omitempty"`
-	Error    string          `json:"error,omitempty"` // why embed gave it no vector
-	Extra    Extra           `json:"-"`
+	// Prefixes that the model was given; part of the fingerprint.
+	QueryPrefix    string `json:"query_prefix,omitempty"`
+	DocumentPrefix string `json:"document_prefix,omitempty"`
+	Reused         bool   `json:"reused,omitempty"` // the vector was taken from the index instead of asked for
+	Error          string `json:"error,omitempty"`  // why embed gave it no vector
+	Extra          Extra  `json:"-"`
 }
 
 // Indexed says what index did with one document.

@@ -1,0 +1,189 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kb/pkg/record"
+	"kb/pkg/store"
+)
+
+// collector gathers a stream until all of it is known to be sound.
+type collector struct {
+	opt      Options
+	known    *state
+	settings store.Settings // of the chunks that have vectors
+	vectors  bool           // some chunk has one
+	first    string         // path of the first chunk with a vector, for messages
+	docs     map[string]*document
+	skipped  map[string]record.Skipped
+	roots    []record.Root
+	passed   []record.Record
+}
+
+// document is one document of the stream.
+type document struct {
+	hash   string
+	of     int
+	chunks []*record.Chunk // by seq - 1, nil where one has not come; nil as a whole when unchanged
+	have   int
+	meta   store.Document
+	stats  record.Indexed
+	failed int
+	same   bool // complete, and equal to what the snapshot has
+}
+
+func newCollector(known *state, opt Options) *collector {
+	return &collector{
+		opt: opt, known: known,
+		docs:    map[string]*document{},
+		skipped: map[string]record.Skipped{},
+	}
+}
+
+func (c *collector) add(r record.Record) error {
+	switch r := r.(type) {
+	case *record.Chunk:
+		return c.addChunk(r)
+	case *record.Skipped:
+		c.skipped[r.Path] = *r
+	case *record.Root:
+		c.roots = append(c.roots, *r)
+	case *record.Document:
+		return fmt.Errorf("%s: a document that was not chunked: put \"kb chunk\" before \"kb index\"", r.Path)
+	default:
+		c.passed = append(c.passed, r)
+	}
+	return nil
+}
+
+func (c *collector) addChunk(ch *record.Chunk) error {
+	if err := c.checkChunk(ch); err != nil {
+		return err
+	}
+	d := c.docs[ch.Path]
+	if d == nil || d.hash != ch.Hash || d.of != ch.Of {
+		// The first chunk, or a newer reading of the same file.
+		d = &document{hash: ch.Hash, of: ch.Of, chunks: make([]*record.Chunk, ch.Of)}
+		c.docs[ch.Path] = d
+	}
+	if d.same {
+		return nil
+	}
+	if d.chunks[ch.Seq-1] == nil {
+		d.have++
+	}
+	d.chunks[ch.Seq-1] = ch
+	if d.have == d.of {
+		c.finish(d)
+	}
+	return nil
+}
+
+// checkChunk refuses what cannot be indexed and fills in what follows from
+// the rest.
+func (c *collector) checkChunk(ch *record.Chunk) error {
+	switch {
+	case ch.Path == "":
+		return errors.New(`a chunk without "path"`)
+	case ch.Of < 1 || ch.Seq < 1 || ch.Seq > ch.Of:
+		return fmt.Errorf("%s: chunk %d of %d: seq must lie between 1 and of", ch.Path, ch.Seq, ch.Of)
+	case ch.Of > maxChunks:
+		return fmt.Errorf("%s: %d chunks in one document; the limit is %d", ch.Path, ch.Of, maxChunks)
+	}
+	if ch.Document == "" {
+		ch.Document = record.DocumentID(ch.Path)
+	}
+	if ch.ID == "" {
+		ch.ID = record.ChunkID(ch.Document, ch.Seq, ch.Start, ch.Text)
+	}
+	if len(ch.Vector) == 0 {
+		return nil
+	}
+	if err := ch.Vector.Check(); err != nil {
+		return fmt.Errorf("%s: chunk %d of %d: %w", ch.Path, ch.Seq, ch.Of, err)
+	}
+	if ch.Model == "" {
+		return fmt.Errorf("%s: chunk %d of %d has a vector but no \"model\"", ch.Path, ch.Seq, ch.Of)
+	}
+	s := store.Settings{Model: ch.Model, BaseURL: ch.BaseURL, Dim: len(ch.Vector),
+		QueryPrefix: ch.QueryPrefix, DocumentPrefix: ch.DocumentPrefix}
+	switch {
+	case !c.vectors:
+		c.settings, c.vectors, c.first = s, true, ch.Path
+	case !sameFingerprint(s, c.settings):
+		return fmt.Errorf("%s: vectors of %s with %d dimensions, but %s has vectors of %s with %d: embed all chunks in the same way",
+			ch.Path, describe(s), s.Dim, c.first, describe(c.settings), c.settings.Dim)
+	}
+	return nil
+}
+
+// maxChunks bounds the chunks of one document, so that a hostile "of" cannot
+// ask for more memory than the stream is worth.
+const maxChunks = 1 << 22
+
+// finish makes the store's view of a complete document, and lets go of chunks
+// that the index has already.
+func (c *collector) finish(d *document) {
+	first := d.chunks[0]
+	d.meta = store.Document{
+		Path: first.Path, ID: first.Document, Hash: d.hash, Title: first.Title, Meta: first.Meta,
+		Chunks: d.of, Sum: store.Sum(d.chunks),
+	}
+	d.stats = record.Indexed{Path: first.Path, Chunks: d.of}
+	d.failed = 0
+	for _, ch := range d.chunks {
+		switch {
+		case len(ch.Vector) > 0 && ch.Reused:
+			d.meta.Vectors++
+			d.stats.Reused++
+		case len(ch.Vector) > 0:
+			d.meta.Vectors++
+			d.stats.Embedded++
+		case ch.Error != "":
+			d.failed++
+		}
+	}
+	old, ok := c.known.docs[first.Path]
+	d.same = ok && sameDocument(old, d.meta) &&
+		(d.meta.Vectors == 0 || sameFingerprint(c.known.info.Settings, c.settings))
+	if d.same {
+		d.chunks = nil
+	}
+}
+
+// missing says which chunks of an incomplete document did not come.
+func (d *document) missing() string {
+	var gone []string
+	for i, ch := range d.chunks {
+		if ch == nil {
+			gone = append(gone, fmt.Sprint(i+1))
+		}
+	}
+	if len(gone) > 5 {
+		gone = append(gone[:5], "…")
+	}
+	return fmt.Sprintf("%d of %d chunks came (missing: %s)", d.have, d.of, strings.Join(gone, ", "))
+}
+
+// withoutVector counts the chunks that nobody tried to embed.
+func (d *document) withoutVector() int {
+	n := 0
+	for _, ch := range d.chunks {
+		if ch != nil && len(ch.Vector) == 0 && ch.Error == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *collector) paths() []string {
+	paths := make([]string, 0, len(c.docs))
+	for p := range c.docs {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	return paths
+}

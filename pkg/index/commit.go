@@ -1,0 +1,332 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"kb/pkg/record"
+	"kb/pkg/store"
+)
+
+// plan is what is to be done to one state of the index.
+type plan struct {
+	put     []string // complete documents that are new or changed
+	remove  []string
+	report  []*record.Indexed
+	result  Result
+	reset   bool // the fingerprint or the analyzer changes: everything is written again
+	carry   []string
+	skipped []record.Skipped
+	roots   []record.Root
+	target  store.Settings
+}
+
+func (c *collector) commit(ctx context.Context) ([]record.Record, Result, error) {
+	p, err := c.plan(c.known)
+	if err != nil {
+		return nil, Result{}, err
+	}
+	if c.changes(p, c.known) {
+		if p, err = c.write(ctx); err != nil {
+			return nil, Result{}, err
+		}
+	} else {
+		p.result.Info = c.known.info
+	}
+	out := c.passed
+	for _, r := range p.report {
+		out = append(out, r)
+	}
+	return out, p.result, nil
+}
+
+// write plans again on the state that the lock protects, and commits it.
+func (c *collector) write(ctx context.Context) (*plan, error) {
+	tx, err := c.opt.Store.Begin(ctx, !c.opt.NoWait)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	now, err := readState(ctx, tx.Reader())
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.plan(now)
+	if err != nil {
+		return nil, err
+	}
+	if p.reset {
+		tx.Reset()
+	}
+	for _, path := range p.carry {
+		if err := carry(ctx, tx, now.docs[path]); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range p.remove {
+		if err := tx.Remove(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range p.put {
+		d := c.docs[path]
+		if err := tx.Put(ctx, d.meta, d.chunks); err != nil {
+			return nil, err
+		}
+	}
+	tx.SetSkipped(p.skipped)
+	tx.SetRoots(p.roots)
+	if p.result.Info, err = tx.Commit(ctx, p.target); err != nil {
+		return nil, err
+	}
+	p.result.Written = true
+	return p, nil
+}
+
+// carry writes a document of the old index again as it was.
+func carry(ctx context.Context, tx store.Tx, d store.Document) error {
+	var chunks []*record.Chunk
+	for ch, err := range tx.Reader().Chunks(ctx, d.Path, true) {
+		if err != nil {
+			return err
+		}
+		chunks = append(chunks, ch)
+	}
+	return tx.Put(ctx, d, chunks)
+}
+
+func (c *collector) changes(p *plan, st *state) bool {
+	return len(p.put) > 0 || len(p.remove) > 0 || p.reset || !st.exists ||
+		!slices.EqualFunc(p.skipped, st.skipped, func(a, b record.Skipped) bool {
+			return a.Path == b.Path && a.Reason == b.Reason && a.Class == b.Class && a.Hash == b.Hash
+		}) ||
+		!slices.EqualFunc(p.roots, st.roots, func(a, b record.Root) bool {
+			return a.Path == b.Path && a.Documents == b.Documents && a.Skipped == b.Skipped
+		})
+}
+
+func (c *collector) plan(st *state) (*plan, error) {
+	p := &plan{}
+	p.result.Skipped = len(c.skipped)
+	seen := c.planDocuments(p, st)
+	if err := c.planRemovals(p, st, seen); err != nil {
+		return nil, err
+	}
+	if err := c.planSettings(p, st); err != nil {
+		return nil, err
+	}
+	p.skipped = c.mergeSkipped(st)
+	p.roots = c.mergeRoots(st)
+	left := len(st.docs) + p.result.Created - p.result.Removed
+	if left == 0 && !st.exists && !c.opt.AllowEmpty {
+		return nil, c.nothing(p)
+	}
+	slices.SortFunc(p.report, func(a, b *record.Indexed) int { return cmp.Compare(a.Path, b.Path) })
+	return p, nil
+}
+
+// nothing explains why no index can be made.
+func (c *collector) nothing(p *plan) error {
+	switch {
+	case p.result.Incomplete > 0:
+		return fmt.Errorf("%w: none of %d documents is complete (%s: %s)",
+			ErrNothing, p.result.Incomplete, p.report[0].Path, p.report[0].Reason)
+	case len(c.skipped) > 0:
+		return fmt.Errorf("%w: all %d files were skipped", ErrNothing, len(c.skipped))
+	}
+	return ErrNothing
+}
+
+func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
+	seen := map[string]bool{}
+	for _, path := range c.opt.Unchanged {
+		if d, ok := st.docs[path]; ok {
+			seen[path] = true
+			p.add(record.StatusUnchanged, &record.Indexed{Path: path, Chunks: d.Chunks, Reused: d.Vectors})
+		}
+	}
+	for _, path := range c.paths() {
+		seen[path] = true
+		d := c.docs[path]
+		old, known := st.docs[path]
+		stats := d.stats
+		stats.Path = path
+		switch {
+		case d.have < d.of:
+			stats.Chunks, stats.Reason = d.have, d.missing()
+			p.add(record.StatusIncomplete, &stats)
+		case d.same && known && sameDocument(old, d.meta):
+			stats.Embedded, stats.Reused = 0, d.meta.Vectors
+			p.add(record.StatusUnchanged, &stats)
+			p.result.Failed += d.failed
+		case d.same:
+			stats.Reason = "another writer changed it meanwhile; run again"
+			p.add(record.StatusIncomplete, &stats)
+		case st.info.Dim > 0 && d.withoutVector() > 0:
+			stats.Reason = fmt.Sprintf("%d chunks have no vector, but the index has: put \"kb embed\" before \"kb index\"", d.withoutVector())
+			p.add(record.StatusIncomplete, &stats)
+		default:
+			p.put = append(p.put, path)
+			p.result.Failed += d.failed
+			status := record.StatusCreated
+			if known {
+				status = record.StatusUpdated
+			}
+			p.add(status, &stats)
+		}
+	}
+	return seen
+}
+
+func (p *plan) add(status string, r *record.Indexed) {
+	r.Status = status
+	p.report = append(p.report, r)
+	switch status {
+	case record.StatusCreated:
+		p.result.Created++
+	case record.StatusUpdated:
+		p.result.Updated++
+	case record.StatusUnchanged:
+		p.result.Unchanged++
+	case record.StatusRemoved:
+		p.result.Removed++
+	case record.StatusIncomplete:
+		p.result.Incomplete++
+	case record.StatusKept:
+		p.result.Kept++
+	}
+	if status == record.StatusCreated || status == record.StatusUpdated {
+		p.result.Embedded += r.Embedded
+		p.result.Reused += r.Reused
+	}
+}
+
+func (c *collector) planRemovals(p *plan, st *state, seen map[string]bool) error {
+	paths := make([]string, 0, len(st.docs))
+	for path := range st.docs {
+		if !seen[path] {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		skip, skipped := c.skipped[path]
+		walked := underAny(c.roots, path)
+		switch {
+		case skipped && record.Transient(skip.Class):
+			p.add(record.StatusKept, &record.Indexed{Path: path, Chunks: st.docs[path].Chunks, Reason: skip.Reason})
+		case walked || skipped && skip.Root == "":
+			p.remove = append(p.remove, path)
+			p.add(record.StatusRemoved, &record.Indexed{Path: path, Chunks: st.docs[path].Chunks, Reason: skip.Reason})
+		}
+	}
+	return c.guardEmpty(p, st, seen)
+}
+
+// guardEmpty refuses to empty a root: more likely than a folder that was
+// emptied on purpose is one that is not mounted.
+func (c *collector) guardEmpty(p *plan, st *state, seen map[string]bool) error {
+	if c.opt.AllowEmpty {
+		return nil
+	}
+	removed := map[string]bool{}
+	for _, path := range p.remove {
+		removed[path] = true
+	}
+	for _, root := range c.roots {
+		known, left := 0, 0
+		for path := range st.docs {
+			if under(root.Path, path) {
+				known++
+				if !removed[path] {
+					left++
+				}
+			}
+		}
+		for path := range seen {
+			if under(root.Path, path) {
+				left++
+			}
+		}
+		if known > 0 && left == 0 {
+			return &EmptyRootError{Root: root.Path, Known: known}
+		}
+	}
+	return nil
+}
+
+// planSettings decides what the index will be built with. Other vectors than
+// those of the index may replace it as a whole, never mix with it.
+func (c *collector) planSettings(p *plan, st *state) error {
+	p.target = st.info.Settings
+	p.target.Analyzer = c.opt.Analyzer
+	replaced := map[string]bool{}
+	for _, path := range slices.Concat(p.put, p.remove) {
+		replaced[path] = true
+	}
+	var rest []string
+	for path := range st.docs {
+		if !replaced[path] {
+			rest = append(rest, path)
+		}
+	}
+	slices.Sort(rest)
+	putsVectors := c.vectors && len(p.put) > 0
+	if putsVectors && st.info.Dim > 0 && !sameFingerprint(c.settings, st.info.Settings) {
+		if len(rest) > 0 {
+			return &MismatchError{Name: c.opt.Store.Name(), Index: st.info.Settings, Stream: c.settings, Missing: len(rest), Example: rest[0]}
+		}
+		p.reset = true
+		p.target.Calibration = nil
+	}
+	if putsVectors {
+		calibration := p.target.Calibration
+		p.target = c.settings
+		p.target.Analyzer, p.target.Calibration = c.opt.Analyzer, calibration
+	}
+	if st.exists && st.info.Analyzer != c.opt.Analyzer {
+		p.reset, p.carry = true, rest
+	}
+	return nil
+}
+
+// mergeSkipped keeps the entries of the ledger that this run says nothing
+// about.
+func (c *collector) mergeSkipped(st *state) []record.Skipped {
+	var out []record.Skipped
+	for _, s := range st.skipped {
+		_, again := c.skipped[s.Path]
+		_, loaded := c.docs[s.Path]
+		if !again && !loaded && !underAny(c.roots, s.Path) {
+			out = append(out, s)
+		}
+	}
+	for _, s := range c.skipped {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// mergeRoots adds the roots of this run; one that lies below another is part
+// of it.
+func (c *collector) mergeRoots(st *state) []record.Root {
+	byPath := map[string]record.Root{}
+	for _, r := range slices.Concat(st.roots, c.roots) {
+		byPath[r.Path] = r
+	}
+	var out []record.Root
+	for _, r := range byPath {
+		nested := false
+		for _, other := range byPath {
+			nested = nested || other.Path != r.Path && under(other.Path, r.Path)
+		}
+		if !nested {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b record.Root) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
