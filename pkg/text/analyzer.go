@@ -1,0 +1,125 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+)
+
+//go:generate go run ../../scripts/tradtable trad.go
+
+// Analyzer turns texts and questions into the tokens that an index keeps. Its
+// name has a version: an index that was built by another analyzer has other
+// tokens. Implementations are safe for many goroutines at once.
+type Analyzer interface {
+	Name() string
+	// Tokens returns the tokens of a text that is indexed, in the order of the
+	// text, each as often as it occurs. They may share memory with each other:
+	// clone what is kept for long.
+	Tokens(s string) []string
+	// QueryTerms returns the distinct terms of a question, in order, without
+	// stop words; where only stop words would be left, those. It is empty for
+	// a question without a letter or a digit.
+	QueryTerms(s string) []string
+}
+
+// Refiner is an [Analyzer] that can leave terms out of a question once it is
+// known what the index holds.
+type Refiner interface {
+	// Refine returns the terms of a question as QueryTerms does, but of an
+	// identifier (ERR-5023, v2.10.1, rotate_keys) that the index knows whole
+	// only the whole, so that v2.1.10 is no answer where v2.10.1 exists. exact
+	// is how many of the terms are such.
+	Refine(question string, known func(term string) bool) (terms []string, exact int)
+}
+
+// DefaultAnalyzer names the analyzer of a new index.
+const DefaultAnalyzer = "ngram-1"
+
+// NewAnalyzer returns the analyzer of a name as [Analyzer.Name] gives it;
+// without its version it is the newest.
+func NewAnalyzer(name string) (Analyzer, error) {
+	switch name {
+	case "", "ngram", "ngram-1":
+		return NewNGram(), nil
+	}
+	return nil, fmt.Errorf("unknown analyzer %q (known: %s)", name, DefaultAnalyzer)
+}
+
+// NewNGram returns the analyzer "ngram-1".
+func NewNGram() Analyzer { return &ngram{} }
+
+// ngram is the analyzer that needs no dictionary. After [Normalize]:
+//
+//   - Scripts that are written without spaces (Han, kana, Thai, Lao, Khmer,
+//     Burmese, Tibetan) and Hangul become every character and every adjacent
+//     pair. Han and kana make one run, so that 食べる is one.
+//   - Other scripts become words, English ones stemmed (Snowball).
+//   - A word with inner . - _ or camel case is a compound and is kept whole, in
+//     parts, in adjacent pairs of parts and without its separators; see
+//     [compound].
+//
+// Characters and pairs tie with the best mixture of dictionary words (mean MRR
+// over three Chinese sets 0.953 against 0.953, pairs alone 0.947, dictionary
+// words alone 0.946), and start in no time.
+type ngram struct{ stems stemmer }
+
+func (a *ngram) Name() string { return "ngram-1" }
+
+func (a *ngram) Tokens(s string) []string {
+	f := fold(s)
+	w := tokenWriter{stems: &a.stems, tokens: make([]string, 0, len(f.text)/3+4)}
+	scan(f, &w)
+	return w.tokens
+}
+
+func (a *ngram) QueryTerms(s string) []string {
+	terms, _ := a.Refine(s, nil)
+	return terms
+}
+
+// Refine implements [Refiner].
+func (a *ngram) Refine(question string, known func(string) bool) ([]string, int) {
+	w := tokenWriter{stems: &a.stems, query: true, known: known}
+	scan(fold(question), &w)
+	if len(w.tokens) == 0 {
+		return distinct(w.stopped), 0
+	}
+	return distinct(w.tokens), w.exact
+}
+
+func distinct(terms []string) []string {
+	out := terms[:0]
+	for _, t := range terms {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// tokenWriter collects tokens. For a question it keeps the stop words apart.
+type tokenWriter struct {
+	stems   *stemmer
+	query   bool
+	known   func(term string) bool // see Refiner; may be nil
+	exact   int
+	tokens  []string
+	stopped []string
+}
+
+func (w *tokenWriter) add(token string) {
+	if w.query && isStop(token) {
+		w.stopped = append(w.stopped, token)
+		return
+	}
+	w.tokens = append(w.tokens, token)
+}
+
+// addWord adds a word of one part: its stem, if it is English.
+func (w *tokenWriter) addWord(word string) {
+	if w.query && isStop(word) {
+		w.stopped = append(w.stopped, w.stems.stem(word))
+		return
+	}
+	w.tokens = append(w.tokens, w.stems.stem(word))
+}

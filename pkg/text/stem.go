@@ -1,0 +1,53 @@
+package text
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// stemmer keeps the stems of the words it met: stemming takes about a
+// microsecond, and most words of a text were there before. The zero value is
+// ready; it is safe for many goroutines at once.
+type stemmer struct {
+	mu    sync.RWMutex
+	stems map[string]string
+}
+
+// manyStems bounds the memory of a stemmer to a few megabytes.
+const manyStems = 1 << 15
+
+// stem returns the English stem of a folded word; words that are not of
+// letters a to z (and apostrophes) only are returned as they are.
+func (st *stemmer) stem(word string) string {
+	if !stemmable(word) {
+		return word
+	}
+	st.mu.RLock()
+	stem, ok := st.stems[word]
+	st.mu.RUnlock()
+	if ok {
+		return stem
+	}
+	stem = english.Stem(word, true)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.stems == nil || len(st.stems) >= manyStems {
+		st.stems = make(map[string]string)
+	}
+	st.stems[strings.Clone(word)] = stem
+	return stem
+}
+
+func stemmable(word string) bool {
+	if len(word) < 3 || len(word) > 40 {
+		return false
+	}
+	for i := range len(word) {
+		if !lower(word[i]) && word[i] != '\'' {
+			return false
+		}
+	}
+	return true
+}
