@@ -1,0 +1,153 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Matcher tells which documents pass a [Filter].
+type Matcher struct {
+	globs [][]string // split at the slashes
+	tags  []string
+}
+
+// NewMatcher checks and prepares a filter. In a glob * stands for anything
+// within a name, ** as a whole name for any number of folders, ? for one
+// character, [a-z] for one of a class, {a,b} for either. A glob matches the
+// whole path.
+func NewMatcher(f Filter) (*Matcher, error) {
+	m := &Matcher{}
+	for _, glob := range f.Paths {
+		for _, g := range braces(glob) {
+			names := strings.Split(strings.TrimPrefix(path.Clean(g), "./"), "/")
+			for _, name := range names {
+				if _, err := path.Match(name, ""); err != nil {
+					return nil, fmt.Errorf("glob %q: %w", glob, err)
+				}
+			}
+			m.globs = append(m.globs, names)
+		}
+	}
+	for _, t := range f.Tags {
+		m.tags = append(m.tags, foldTag(t))
+	}
+	return m, nil
+}
+
+// All says whether everything passes.
+func (m *Matcher) All() bool { return len(m.globs) == 0 && len(m.tags) == 0 }
+
+// Match says whether the document passes.
+func (m *Matcher) Match(docPath string, meta json.RawMessage) bool {
+	if len(m.globs) > 0 {
+		names := strings.Split(docPath, "/")
+		if !slices.ContainsFunc(m.globs, func(g []string) bool { return matchNames(g, names) }) {
+			return false
+		}
+	}
+	if len(m.tags) == 0 {
+		return true
+	}
+	have := Tags(meta)
+	for _, t := range m.tags {
+		if !slices.Contains(have, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchNames matches a split glob. After ** it tries each rest of the path
+// from the last ** only, so the cost is glob times path.
+func matchNames(glob, names []string) bool {
+	g, n := 0, 0
+	star, retry := -1, 0
+	for n < len(names) {
+		switch {
+		case g < len(glob) && glob[g] == "**":
+			star, retry = g, n
+			g++
+		case g < len(glob) && matchName(glob[g], names[n]):
+			g++
+			n++
+		case star >= 0:
+			retry++
+			g, n = star+1, retry
+		default:
+			return false
+		}
+	}
+	for g < len(glob) && glob[g] == "**" {
+		g++
+	}
+	return g == len(glob)
+}
+
+func matchName(glob, name string) bool {
+	ok, err := path.Match(glob, name)
+	return ok && err == nil
+}
+
+// braces expands {a,b} into all alternatives; a brace without its partner
+// stands for itself.
+func braces(glob string) []string {
+	open := strings.IndexByte(glob, '{')
+	if open < 0 {
+		return []string{glob}
+	}
+	depth, from := 0, open+1
+	var parts []string
+	for i := open; i < len(glob); i++ {
+		switch c := glob[i]; {
+		case c == '{':
+			depth++
+		case c == ',' && depth == 1:
+			parts = append(parts, glob[from:i])
+			from = i + 1
+		case c == '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			parts = append(parts, glob[from:i])
+			var out []string
+			for _, p := range parts {
+				out = append(out, braces(glob[:open]+p+glob[i+1:])...)
+			}
+			return out
+		}
+	}
+	return []string{glob}
+}
+
+// Tags returns the tags in a document's meta, without # and case: a list of
+// strings, or one string with commas or spaces in between.
+func Tags(meta json.RawMessage) []string {
+	var m struct {
+		Tags json.RawMessage `json:"tags"`
+	}
+	if len(meta) == 0 || json.Unmarshal(meta, &m) != nil {
+		return nil
+	}
+	var list []any
+	var one string
+	if json.Unmarshal(m.Tags, &list) != nil && json.Unmarshal(m.Tags, &one) == nil {
+		for _, t := range strings.FieldsFunc(one, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+			list = append(list, t)
+		}
+	}
+	var out []string
+	for _, t := range list {
+		if s, ok := t.(string); ok {
+			out = append(out, foldTag(s))
+		}
+	}
+	return out
+}
+
+func foldTag(t string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(t), "#"))
+}

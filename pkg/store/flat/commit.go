@@ -1,0 +1,335 @@
+package flat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"kb/pkg/record"
+	"kb/pkg/store"
+	"kb/pkg/text"
+)
+
+// Commit writes the new version and puts it in the place of the old one.
+func (t *tx) Commit(ctx context.Context, s store.Settings) (store.Info, error) {
+	if t.done {
+		return store.Info{}, errDone
+	}
+	if err := t.checkSettings(ctx, s); err != nil {
+		return store.Info{}, fmt.Errorf("%s: %w", t.path, err)
+	}
+	p, err := t.plan(ctx, s)
+	if err != nil {
+		return store.Info{}, err
+	}
+	if p.head.Vectors > 0 && p.head.Dim == 0 || t.dim > 0 && p.head.Dim != t.dim {
+		return store.Info{}, fmt.Errorf("%s: the settings say %d dimensions, the vectors have %d", t.path, p.head.Dim, t.dim)
+	}
+	if same, err := t.unchanged(ctx, p); err != nil || same {
+		info := store.Info{}
+		if err == nil {
+			info = t.old.Info()
+			t.Rollback()
+		}
+		return info, err
+	}
+	analyzer, err := text.NewAnalyzer(s.Analyzer)
+	if err != nil {
+		return store.Info{}, err
+	}
+	out, err := createOutput(t.target)
+	if err != nil {
+		return store.Info{}, err
+	}
+	w := &indexWriter{tx: t, plan: p, analyzer: analyzer, out: frameLayout{w: newFrameWriter(out.file)}}
+	if err := w.write(ctx); err != nil {
+		out.abort()
+		return store.Info{}, fmt.Errorf("writing %s: %w", t.path, err)
+	}
+	if t.old != nil {
+		t.old.Close() // some systems do not replace a file that is open
+	}
+	if err := out.commit(); err != nil {
+		return store.Info{}, fmt.Errorf("writing %s: %w", t.path, err)
+	}
+	t.Rollback()
+	return p.head.info(w.out.w.off), nil
+}
+
+// checkSettings refuses settings under which the old vectors and postings mean
+// something else. Without vectors only the analyzer matters, and then the
+// texts are inverted again.
+func (t *tx) checkSettings(ctx context.Context, s store.Settings) error {
+	if s.Dim < 0 || s.Dim > maxDim {
+		return fmt.Errorf("%d dimensions, the limit is %d", s.Dim, maxDim)
+	}
+	if t.old == nil || t.reset {
+		return nil
+	}
+	was := t.old.head.Settings
+	if t.old.head.Vectors > 0 {
+		is := was
+		is.Model, is.BaseURL, is.QueryPrefix, is.DocumentPrefix, is.Dim, is.Analyzer =
+			s.Model, s.BaseURL, s.QueryPrefix, s.DocumentPrefix, s.Dim, s.Analyzer
+		if is != was {
+			return errors.New("the index has vectors of other settings; it must be reset to get new ones")
+		}
+		return nil
+	}
+	if s.Analyzer == was.Analyzer {
+		return nil
+	}
+	return t.carryAll(ctx)
+}
+
+// carryAll puts every document again that stays as it was.
+func (t *tx) carryAll(ctx context.Context) error {
+	d, err := t.old.docs()
+	if err != nil {
+		return err
+	}
+	for _, doc := range d.list {
+		if t.puts[doc.Path] != nil || t.removed[doc.Path] {
+			continue
+		}
+		var chunks []*record.Chunk
+		for c, err := range t.old.Chunks(ctx, doc.Path, true) {
+			if err != nil {
+				return err
+			}
+			chunks = append(chunks, c)
+		}
+		if err := t.Put(ctx, doc, chunks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unchanged says whether the file would come out as it is. A document that was
+// put counts as changed: that its chunks are the same does not prove that its
+// vectors are.
+func (t *tx) unchanged(ctx context.Context, p *plan) (bool, error) {
+	if t.old == nil || t.reset || len(t.puts) > 0 || p.head.Version != t.old.head.Version {
+		return false, nil
+	}
+	if len(p.docs) != len(p.old.list) {
+		return false, nil
+	}
+	var lists [][]byte
+	for r, err := range t.old.lists(ctx) {
+		if err != nil {
+			return false, err
+		}
+		line, err := record.Append(nil, r)
+		if err != nil {
+			return false, err
+		}
+		lists = append(lists, line)
+	}
+	return slices.EqualFunc(lists, p.lists, func(a, b []byte) bool { return string(a) == string(b) }), nil
+}
+
+// indexWriter writes a plan.
+type indexWriter struct {
+	*tx
+	plan     *plan
+	analyzer text.Analyzer
+	out      frameLayout
+	inverted inverted
+	lens     []uint32
+}
+
+func (w *indexWriter) write(ctx context.Context) error {
+	if err := w.out.header(w.plan.head, w.plan.lists); err != nil {
+		return err
+	}
+	w.lens = make([]uint32, w.plan.head.Chunks)
+	for e, err := range ordered(slices.Values(w.plan.segments), func() func(planSegment) (*encoded, error) {
+		return w.newSegmentWorker(ctx)
+	}) {
+		if err != nil {
+			return err
+		}
+		if err := w.segment(e); err != nil {
+			return err
+		}
+	}
+	w.out.beginPostings()
+	lists, err := w.lists(ctx)
+	if err != nil {
+		return err
+	}
+	for f, err := range ordered(contents(postingsLines(lists)), newPostingsWorker) {
+		if err != nil {
+			return err
+		}
+		if err := w.out.postingsFrame(f.first, f.frames); err != nil {
+			return err
+		}
+	}
+	return w.out.finish(lengthsLine(w.lens))
+}
+
+// segment writes what a worker made.
+func (w *indexWriter) segment(e *encoded) error {
+	if e.old >= 0 {
+		return w.out.copied(w.old, e.old)
+	}
+	for i, n := range e.lens {
+		w.lens[e.first+int64(i)] = n
+	}
+	w.inverted.add(e.first, e.terms)
+	return w.out.segment(e.segment, e.frames)
+}
+
+// lists merges the lists of the old index with the new ones.
+func (w *indexWriter) lists(ctx context.Context) (iter.Seq2[termList, error], error) {
+	added := w.inverted.sorted()
+	if w.plan.old == nil || w.old.head.Chunks == 0 {
+		return added, nil
+	}
+	m := newMerger(w.plan.rows(w.old.head.Chunks), w.plan.head.Chunks)
+	if !slices.ContainsFunc(m.rows, func(row int32) bool { return row >= 0 }) {
+		return added, nil
+	}
+	lens, err := w.old.lengths()
+	if err != nil {
+		return nil, err
+	}
+	rest := lens.text
+	var one [1]uint32
+	for _, row := range m.rows {
+		if rest, err = nextLengths(one[:], rest); err != nil {
+			return nil, w.old.f.damaged(w.old.dir.Lengths.Offset, err)
+		}
+		if row >= 0 {
+			w.lens[row] = one[0]
+		}
+	}
+	return m.merge(w.old.allPostings(ctx), added), nil
+}
+
+// encoded is a segment ready to be written: old >= 0 to copy one.
+type encoded struct {
+	old     int
+	first   int64
+	segment segment
+	frames  *frameSet
+	terms   []segmentTerm
+	lens    []uint32 // of the new chunks; 0 where the old length is kept
+}
+
+// newSegmentWorker returns a function that encodes segments, with an encoder
+// and a cursor of its own.
+func (w *indexWriter) newSegmentWorker(ctx context.Context) func(planSegment) (*encoded, error) {
+	enc := new(encoder)
+	var c *cursor
+	return func(s planSegment) (*encoded, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		e := &encoded{old: s.old, first: s.first}
+		if s.old >= 0 {
+			return e, nil
+		}
+		if c == nil && w.old != nil {
+			c = &cursor{r: w.old}
+		}
+		var lines segmentLines
+		var inv inverter
+		for _, piece := range s.pieces {
+			if err := w.piece(piece, c, &lines, &inv, e); err != nil {
+				return nil, err
+			}
+		}
+		e.terms = inv.done()
+		var err error
+		e.segment, e.frames, err = lines.frames(enc, w.plan.head.Dim)
+		return e, err
+	}
+}
+
+// piece collects the lines of one document of a segment.
+func (w *indexWriter) piece(piece piece, c *cursor, lines *segmentLines, inv *inverter, e *encoded) error {
+	d := &w.plan.docs[piece.doc]
+	if piece.from == 0 {
+		line, err := appendJSON(nil, documentLine{record.KindDocument, d.doc})
+		if err == nil && len(line) >= maxLine {
+			err = fmt.Errorf("%s: its meta data have %d bytes, the limit is %d", d.doc.Path, len(line), maxLine)
+		}
+		if err != nil {
+			return err
+		}
+		lines.documents = append(lines.documents, line)
+	}
+	if d.pend == nil {
+		return w.oldPiece(d, piece, c, lines, e)
+	}
+	chunks, texts, vectors, err := d.pend.parts(&w.spill, piece.from, piece.to)
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		tokens := w.analyzer.Tokens(text)
+		inv.add(len(lines.chunks)+i, tokens)
+		e.lens = append(e.lens, uint32(len(tokens)))
+	}
+	lines.chunks = append(lines.chunks, chunks...)
+	lines.vectors = append(lines.vectors, vectors...)
+	return nil
+}
+
+// oldPiece takes the lines of an old document whose segment changed.
+func (w *indexWriter) oldPiece(d *planned, piece piece, c *cursor, lines *segmentLines, e *encoded) error {
+	for i := piece.from; i < piece.to; i++ {
+		ref := w.plan.old.first[d.old] + int64(i)
+		line, err := c.chunkLine(ref)
+		if err != nil {
+			return err
+		}
+		lines.chunks = append(lines.chunks, slices.Clone(line))
+		v := make([]float32, w.old.head.Dim)
+		has, err := c.vectorInto(v, ref)
+		if err != nil {
+			return err
+		}
+		if !has {
+			v = nil
+		}
+		lines.vectors = append(lines.vectors, v)
+		e.lens = append(e.lens, 0)
+	}
+	return nil
+}
+
+// contents passes an error on as an item, so that workers may run over it.
+func contents(seq iter.Seq2[postingsLine, error]) iter.Seq[result[postingsLine]] {
+	return func(yield func(result[postingsLine]) bool) {
+		for line, err := range seq {
+			if !yield(result[postingsLine]{line, err}) {
+				return
+			}
+		}
+	}
+}
+
+// postingsFrames is a frame of postings and its first term.
+type postingsFrames struct {
+	first  string
+	frames *frameSet
+}
+
+func newPostingsWorker() func(result[postingsLine]) (postingsFrames, error) {
+	enc := new(encoder)
+	return func(l result[postingsLine]) (postingsFrames, error) {
+		if l.err != nil {
+			return postingsFrames{}, l.err
+		}
+		f := &frameSet{enc: enc}
+		err := f.numbers(l.value.line)
+		return postingsFrames{l.value.first, f}, err
+	}
+}

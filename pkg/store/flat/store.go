@@ -1,0 +1,132 @@
+package flat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"kb/pkg/store"
+)
+
+// Store is an index in one file.
+type Store struct {
+	path     string
+	resident bool
+}
+
+// Option changes how a store is opened.
+type Option func(*Store)
+
+// Resident keeps codes and vectors in memory, for a process that answers many
+// questions: five bytes a dimension of each chunk, and no file access in a
+// vector search.
+func Resident() Option { return func(s *Store) { s.resident = true } }
+
+// New returns the store at a path. Nothing is opened or made yet.
+func New(path string, options ...Option) *Store {
+	s := &Store{path: path}
+	for _, o := range options {
+		o(s)
+	}
+	return s
+}
+
+// Name is the path.
+func (s *Store) Name() string { return s.path }
+
+// Open opens the version that is there now. Later writes replace the file and
+// leave the version that is open as it is.
+func (s *Store) Open(ctx context.Context) (store.Reader, error) {
+	r, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	if s.resident {
+		if err := r.load(ctx); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (s *Store) open() (*reader, error) {
+	f, err := openFile(s.path)
+	if err != nil {
+		return nil, err
+	}
+	return newReader(f)
+}
+
+// Changed says whether the file is no longer the one that a reader of this
+// store has open, by inode, size and modification time. It costs one stat, so
+// a server may ask before every question.
+func (s *Store) Changed(r store.Reader) (bool, error) {
+	open, ok := r.(*reader)
+	if !ok {
+		return false, fmt.Errorf("%s: the reader is of another store", s.path)
+	}
+	stat, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	was := open.f.stat
+	return !os.SameFile(was, stat) || was.Size() != stat.Size() || !was.ModTime().Equal(stat.ModTime()), nil
+}
+
+// Begin locks PATH.lock, which stays behind: a file that is renamed cannot be
+// locked itself.
+func (s *Store) Begin(ctx context.Context, wait bool) (store.Tx, error) {
+	t, err := s.lock(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	if t.old, err = s.open(); err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Rollback()
+		return nil, err
+	}
+	return t, nil
+}
+
+const lockPoll = 20 * time.Millisecond
+
+// lock takes the lock and returns a change that starts from nothing.
+func (s *Store) lock(ctx context.Context, wait bool) (*tx, error) {
+	target := s.path
+	if real, err := filepath.EvalSymlinks(s.path); err == nil {
+		target = real // replace the file, not the link to it
+	}
+	lock := flock.New(s.path + ".lock")
+	var locked bool
+	var err error
+	if wait {
+		locked, err = lock.TryLockContext(ctx, lockPoll)
+	} else {
+		locked, err = lock.TryLock()
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case err != nil:
+		err = fmt.Errorf("lock: %w", err)
+	case !locked:
+		return nil, fmt.Errorf("%s: %w", s.path, store.ErrLocked)
+	}
+	if err == nil {
+		err = removeStale(target)
+	}
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return newTx(s.path, target, lock), nil
+}

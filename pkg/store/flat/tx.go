@@ -1,0 +1,258 @@
+package flat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofrs/flock"
+
+	"kb/pkg/record"
+	"kb/pkg/store"
+	"kb/pkg/vector"
+)
+
+// tx is one change of an index.
+type tx struct {
+	path, target string
+	lock         *flock.Flock
+	old          *reader // nil if there was no index
+	reset        bool
+	puts         map[string]*pending
+	removed      map[string]bool
+	skipped      *[]record.Skipped // nil: as they were
+	roots        *[]record.Root
+	spill        spill
+	dim          int // of the vectors that were put; 0 for none yet
+	done         bool
+}
+
+// pending is a document that was put: its lines, texts and vectors lie in the
+// spill, in this order.
+type pending struct {
+	doc  store.Document
+	rows []pendingRow
+	at   int64
+	size int
+	dim  int
+}
+
+type pendingRow struct {
+	line, text int // lengths
+	vector     bool
+}
+
+var errDone = errors.New("the change is over already")
+
+func newTx(path, target string, lock *flock.Flock) *tx {
+	return &tx{
+		path: path, target: target, lock: lock,
+		puts: map[string]*pending{}, removed: map[string]bool{},
+		spill: spill{dir: filepath.Dir(target), pattern: tempPrefix(target) + "*"},
+	}
+}
+
+// Reader is the version that the change starts from.
+func (t *tx) Reader() store.Reader {
+	if t.old == nil {
+		return nil
+	}
+	return t.old
+}
+
+// Reset drops everything, what was put before included.
+func (t *tx) Reset() {
+	t.reset = true
+	clear(t.puts)
+	clear(t.removed)
+	t.spill.close()
+	t.dim = 0
+	t.skipped, t.roots = new([]record.Skipped), new([]record.Root)
+}
+
+// Put adds or replaces a document. It fills in what a document says of its
+// chunks and what a chunk says of its document, brings vectors to unit length,
+// and refuses vectors that cannot be searched.
+func (t *tx) Put(ctx context.Context, doc store.Document, chunks []*record.Chunk) error {
+	if t.done {
+		return errDone
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if doc.Path == "" || !utf8.ValidString(doc.Path) {
+		return fmt.Errorf("document %q: its path is empty or not UTF-8", doc.Path)
+	}
+	if doc.ID == "" {
+		doc.ID = record.DocumentID(doc.Path)
+	}
+	chunks = slices.Clone(chunks)
+	slices.SortStableFunc(chunks, func(a, b *record.Chunk) int { return a.Seq - b.Seq })
+	p := &pending{doc: doc, rows: make([]pendingRow, len(chunks))}
+	vectors, err := t.vectors(p, chunks)
+	if err != nil {
+		return err
+	}
+	var lines, texts []byte
+	for i, c := range chunks {
+		text := strings.ToValidUTF8(c.FullText(), "\ufffd") // as JSON stores it
+		before := len(lines)
+		if lines, err = appendChunk(lines, &doc, c); err != nil {
+			return fmt.Errorf("%s: chunk %d: %w", doc.Path, c.Seq, err)
+		}
+		p.rows[i].line, p.rows[i].text = len(lines)-before, len(text)
+		texts = append(texts, text...)
+	}
+	data := slices.Concat(lines, texts, vectors)
+	p.doc.Chunks, p.doc.Sum = len(chunks), store.Sum(chunks)
+	p.size = len(data)
+	if p.at, err = t.spill.add(data); err != nil {
+		return err
+	}
+	t.puts[doc.Path] = p
+	return nil
+}
+
+// vectors returns the vectors of the chunks as bytes, and notes which chunk
+// has one.
+func (t *tx) vectors(p *pending, chunks []*record.Chunk) ([]byte, error) {
+	var out []byte
+	p.doc.Vectors = 0
+	dim := t.dim
+	if dim == 0 && !t.reset && t.old != nil && t.old.head.Vectors > 0 {
+		dim = t.old.head.Dim
+	}
+	for i, c := range chunks {
+		if len(c.Vector) == 0 {
+			continue
+		}
+		if dim == 0 {
+			dim = len(c.Vector)
+		}
+		v, err := unitVector(c.Vector, dim)
+		if err != nil {
+			return nil, fmt.Errorf("%s: chunk %d: %w", p.doc.Path, c.Seq, err)
+		}
+		p.rows[i].vector = true
+		p.doc.Vectors++
+		out = append(out, v.Bytes()...)
+	}
+	if p.doc.Vectors != 0 {
+		t.dim, p.dim = dim, dim
+	}
+	return out, nil
+}
+
+func unitVector(v record.Vector, dim int) (record.Vector, error) {
+	if len(v) != dim {
+		return nil, fmt.Errorf("its vector has %d dimensions, those of the index have %d", len(v), dim)
+	}
+	if dim > maxDim {
+		return nil, fmt.Errorf("its vector has %d dimensions, the limit is %d", dim, maxDim)
+	}
+	if err := v.Check(); err != nil {
+		return nil, err
+	}
+	return vector.Unit(v), nil
+}
+
+// appendChunk appends the line of a chunk: without what vector and header say.
+func appendChunk(dst []byte, doc *store.Document, c *record.Chunk) ([]byte, error) {
+	line := *c
+	line.Document, line.Path, line.Hash = doc.ID, doc.Path, doc.Hash
+	if line.Title == "" {
+		line.Title = doc.Title
+	}
+	if len(line.Meta) == 0 {
+		line.Meta = doc.Meta
+	}
+	line.Vector, line.Model, line.BaseURL, line.Dim = nil, "", "", 0
+	before := len(dst)
+	dst, err := record.Append(dst, &line)
+	if err == nil && len(dst)-before >= maxLine {
+		err = fmt.Errorf("it has %d bytes, the limit is %d", len(dst)-before, maxLine)
+	}
+	return dst, err
+}
+
+// parts reads rows of a pending document: their lines, texts and vectors.
+func (p *pending) parts(s *spill, from, to int) (lines [][]byte, texts []string, vectors [][]float32, err error) {
+	data, err := s.read(p.at, p.size)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	at := 0
+	take := func(n int) []byte {
+		part := data[at : at+n : at+n]
+		at += n
+		return part
+	}
+	for i, r := range p.rows {
+		if line := take(r.line); i >= from && i < to {
+			lines = append(lines, line)
+		}
+	}
+	for i, r := range p.rows {
+		if text := take(r.text); i >= from && i < to {
+			texts = append(texts, string(text))
+		}
+	}
+	for i, r := range p.rows {
+		var v []float32
+		if r.vector {
+			raw := take(4 * p.dim)
+			if i >= from && i < to {
+				v = make([]float32, p.dim)
+				for j := range v {
+					v[j] = math.Float32frombits(le.Uint32(raw[4*j:]))
+				}
+			}
+		}
+		if i >= from && i < to {
+			vectors = append(vectors, v)
+		}
+	}
+	return lines, texts, vectors, nil
+}
+
+// Remove drops the document at a path.
+func (t *tx) Remove(_ context.Context, path string) error {
+	if t.done {
+		return errDone
+	}
+	delete(t.puts, path)
+	t.removed[path] = true
+	return nil
+}
+
+// SetSkipped replaces the list of skipped files.
+func (t *tx) SetSkipped(list []record.Skipped) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.Skipped) int { return strings.Compare(a.Path, b.Path) })
+	t.skipped = &list
+}
+
+// SetRoots replaces the list of roots.
+func (t *tx) SetRoots(list []record.Root) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.Root) int { return strings.Compare(a.Path, b.Path) })
+	t.roots = &list
+}
+
+// Rollback gives the lock back and drops what was not committed.
+func (t *tx) Rollback() {
+	if t.done {
+		return
+	}
+	t.done = true
+	t.spill.close()
+	if t.old != nil {
+		t.old.Close()
+	}
+	t.lock.Close()
+}
