@@ -1,0 +1,90 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kb/pkg/markdown"
+	"kb/pkg/record"
+)
+
+// markdown takes the title and the fields of the front matter. The text stays
+// whole, so that offsets and lines are those of the file: what reads it finds
+// the front matter in the same way.
+func (f *file) markdown(doc *record.Document, meta map[string]any) {
+	matter := markdown.ParseFrontMatter(doc.Text)
+	if matter.Err != nil {
+		f.warn("front matter cannot be read and is taken as text: %v", matter.Err)
+	}
+	for name, value := range matter.Fields {
+		meta[name] = value
+	}
+	if tags := tagList(meta["tags"], meta["tag"]); tags != nil {
+		meta["tags"] = tags
+	}
+	if title := oneLine(meta["title"]); title != "" {
+		doc.Title = title
+	} else if title := markdown.FirstHeading(doc.Text[matter.End:]); title != "" {
+		doc.Title = title
+	}
+}
+
+func oneLine(v any) string {
+	switch v.(type) {
+	case nil, []any, map[string]any:
+		return ""
+	}
+	return strings.Join(strings.Fields(fmt.Sprint(v)), " ")
+}
+
+// tagList makes a list of strings of what people write as tags: a list, or
+// one string with commas, or with # in front of each. nil where there are none.
+func tagList(values ...any) []string {
+	var tags []string
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil, map[string]any:
+		case []any:
+			for _, e := range v {
+				tags = append(tags, oneLine(e))
+			}
+		case string:
+			tags = append(tags, splitTags(v)...)
+		default:
+			tags = append(tags, oneLine(v))
+		}
+	}
+	var out []string
+	for _, tag := range tags {
+		tag = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(tag), "#"))
+		if tag != "" && !slices.Contains(out, tag) {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+func splitTags(s string) []string {
+	if strings.ContainsAny(s, ",，、") {
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(",，、", r) })
+	}
+	if strings.HasPrefix(strings.TrimSpace(s), "#") {
+		return strings.Fields(s)
+	}
+	return []string{s}
+}
+
+// setMeta writes the fields with their keys sorted.
+func (f *file) setMeta(doc *record.Document, meta map[string]any) {
+	if len(meta) == 0 {
+		return
+	}
+	raw, err := json.Marshal(meta)
+	if err != nil {
+		f.warn("front matter cannot be written as JSON: %v", err)
+		return
+	}
+	doc.Meta = raw
+}

@@ -1,0 +1,230 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"kb/pkg/record"
+)
+
+// Entry is a file that is worth reading.
+type Entry struct {
+	Path     string // as a document's path
+	Root     string // the folder that was walked; "" for a file named by itself
+	Size     int64
+	Modified time.Time
+}
+
+// Item is one step of a walk: exactly one of its fields is set.
+type Item struct {
+	Entry   *Entry
+	Skipped *record.Skipped
+	Root    *record.Root // a folder came to its end; the counts are left to the caller
+	Warning string       // a pattern in a .kbignore that cannot be used
+}
+
+// Walk lists the files below the paths, sorted by path within each. Of a
+// folder it takes .md, .markdown, .txt and .pdf files, and passes over hidden
+// files and folders, node_modules, symbolic links, other types and what a
+// .kbignore names (see [ignoreFile]). A path given by name is taken although
+// it is hidden, ignored or a link; of another type, it is skipped. A file that
+// is reached twice is listed once.
+//
+// A path that is not there is skipped. A folder of which a part could not be
+// listed has no Root, as nothing may be concluded from what was not seen.
+func Walk(ctx context.Context, paths []string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		w := &walker{ctx: ctx, seen: make(map[string]bool), yield: yield}
+		for _, p := range paths {
+			if !w.root(p) {
+				return
+			}
+		}
+	}
+}
+
+type walker struct {
+	ctx      context.Context
+	seen     map[string]bool // by resolved path
+	yield    func(Item, error) bool
+	warnings []string // not yielded yet
+	whole    bool     // nothing of the folder was missed so far
+	rootOf   string   // the folder that is walked
+	real     string   // the same, resolved
+}
+
+// root walks one argument. Like all methods here that return a bool, it
+// returns false when the walk is over.
+func (w *walker) root(arg string) bool {
+	name := filepath.Clean(arg)
+	info, err := os.Stat(name)
+	if err != nil {
+		return w.skip(slashed(name), "", record.ClassUnreadable, reason(err))
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return w.skip(slashed(name), "", record.ClassUnreadable, reason(err))
+	}
+	if !info.IsDir() {
+		w.rootOf, w.real = "", ""
+		return w.named(name, real, info)
+	}
+	w.rootOf, w.real, w.whole = slashed(name), real, true
+	if !w.folder("", ignoresAbove(name, w.warn)) {
+		return false
+	}
+	return !w.whole || w.yield(Item{Root: &record.Root{Path: w.rootOf}}, nil)
+}
+
+// named takes a file that was named by itself.
+func (w *walker) named(name, real string, info fs.FileInfo) bool {
+	switch {
+	case !info.Mode().IsRegular():
+		return w.skip(slashed(name), "", record.ClassUnreadable, "not a regular file")
+	case mediaType(name) == "":
+		return w.skip(slashed(name), "", record.ClassUnsupported, "unsupported type: only .md, .markdown, .txt and .pdf files are read")
+	}
+	return w.file(slashed(name), real, info)
+}
+
+// folder walks the folder at rel, a path below the root with / separators.
+func (w *walker) folder(rel string, ignores []ignoreFile) bool {
+	if err := w.ctx.Err(); err != nil {
+		w.yield(Item{}, err)
+		return false
+	}
+	entries, err := os.ReadDir(filepath.Join(w.real, rel))
+	if err != nil {
+		w.whole = false
+		if !w.skip(w.path(rel), w.rootOf, record.ClassUnreadable, reason(err)) {
+			return false
+		}
+	}
+	if own, ok := readIgnore(filepath.Join(w.real, rel, ignoreName), w.path(rel), w.warn); ok {
+		ignores = append(slices.Clip(ignores), own)
+	}
+	if !w.flush() {
+		return false
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(sortKey(a), sortKey(b)) })
+	for _, e := range entries {
+		if w.passOver(e, path.Join(w.path(rel), e.Name()), ignores) {
+			continue
+		}
+		below := path.Join(rel, e.Name())
+		if e.IsDir() {
+			if !w.folder(below, ignores) {
+				return false
+			}
+		} else if !w.entry(below, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// sortKey lets a folder sort as its files will.
+func sortKey(e fs.DirEntry) string {
+	if e.IsDir() {
+		return e.Name() + "/"
+	}
+	return e.Name()
+}
+
+func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool {
+	switch name := e.Name(); {
+	case name[0] == '.', e.Type()&fs.ModeSymlink != 0:
+		return true
+	case e.IsDir():
+		if name == "node_modules" {
+			return true
+		}
+	case mediaType(name) == "":
+		return true
+	}
+	return ignored(full, e.IsDir(), ignores)
+}
+
+// entry takes a file of a known type that was found in a folder.
+func (w *walker) entry(rel string, e fs.DirEntry) bool {
+	full := w.path(rel)
+	if !utf8.ValidString(full) {
+		return w.skip(strings.ToValidUTF8(full, "\ufffd"), w.rootOf, record.ClassUnreadable, "the file's name is not valid UTF-8, rename it")
+	}
+	info, err := e.Info()
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed while we walk
+		return true
+	case err != nil:
+		return w.skip(full, w.rootOf, record.ClassUnreadable, reason(err))
+	case !info.Mode().IsRegular():
+		return w.skip(full, w.rootOf, record.ClassUnreadable, "not a regular file")
+	}
+	return w.file(full, filepath.Join(w.real, filepath.FromSlash(rel)), info)
+}
+
+func (w *walker) file(full, real string, info fs.FileInfo) bool {
+	if w.seen[real] {
+		return true
+	}
+	w.seen[real] = true
+	return w.yield(Item{Entry: &Entry{Path: full, Root: w.rootOf, Size: info.Size(), Modified: info.ModTime()}}, nil)
+}
+
+func (w *walker) skip(path, root, class, reason string) bool {
+	return w.yield(Item{Skipped: &record.Skipped{Path: path, Root: root, Class: class, Reason: reason}}, nil)
+}
+
+func (w *walker) warn(msg string) { w.warnings = append(w.warnings, msg) }
+
+func (w *walker) flush() bool {
+	for _, msg := range w.warnings {
+		if !w.yield(Item{Warning: msg}, nil) {
+			return false
+		}
+	}
+	w.warnings = w.warnings[:0]
+	return true
+}
+
+// path is the path of a file below the root as reachable from the working
+// directory: "a.md" below ".", "notes/a.md" below "notes".
+func (w *walker) path(rel string) string { return path.Join(w.rootOf, rel) }
+
+func slashed(name string) string { return filepath.ToSlash(name) }
+
+// reason is an error of the file system without its operation and path, which
+// the record names anyway.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+// mediaType goes by the file's extension; "" for a type that is not read.
+func mediaType(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".txt":
+		return "text/plain"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return ""
+}
