@@ -1,0 +1,232 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"kb/pkg/bm25"
+	"kb/pkg/fuse"
+	"kb/pkg/record"
+	"kb/pkg/store"
+	"kb/pkg/vector"
+)
+
+const (
+	// exactWeight bounds the weight of the vector leg where the question is
+	// nothing but identifiers: a code is looked up, not understood. It is small
+	// enough that no rank among 20 candidates overturns the first of BM25.
+	exactWeight = 0.05
+	// noise is the cosine below which a lexical embedder has seen nothing but
+	// collisions: hits without a common word are dropped there. Two texts
+	// without a common feature reach it about once in a million.
+	noise = 0.10
+	// deeper and rounds say how often, and by how much, a search is repeated
+	// because chunks with the same text took the places of others.
+	deeper = 4
+	rounds = 4
+)
+
+// candidate is a chunk on its way to become a hit.
+type candidate struct {
+	ref    store.Ref
+	score  float64
+	scores record.Scores
+	chunk  *record.Chunk
+	tokens []string // of the chunk, where they were needed
+}
+
+// find ranks the candidates and drops repeated texts.
+func (r *run) find(ctx context.Context) ([]*candidate, error) {
+	for round, k := 1, r.p.Candidates; ; round, k = round+1, k*deeper {
+		full, err := r.collect(ctx, k, round > 1)
+		if err != nil {
+			return nil, err
+		}
+		ranked, err := r.complete(ctx, r.rank())
+		if err != nil {
+			return nil, err
+		}
+		found := distinct(ranked)
+		if len(found) >= r.p.TopK || len(found) == len(ranked) || !full || round == rounds {
+			r.query.Legs = r.legs()
+			return found, nil
+		}
+	}
+}
+
+// collect runs the legs for k hits each; full says whether one of them may
+// have more.
+func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err error) {
+	if again && len(r.terms) > 0 {
+		if err := r.search(ctx, k); err != nil {
+			return false, err
+		}
+	}
+	if r.vector != nil {
+		if r.nearest, err = r.reader.Nearest(ctx, r.vector, k, r.p.Filter); err != nil {
+			return false, err
+		}
+	}
+	return len(r.lexical.Hits) >= k || len(r.nearest) >= k, nil
+}
+
+// rank puts the chunks of the legs that take part in order.
+func (r *run) rank() []*candidate {
+	byRef := map[store.Ref]*candidate{}
+	at := func(ref store.Ref) *candidate {
+		c := byRef[ref]
+		if c == nil {
+			c = &candidate{ref: ref}
+			byRef[ref] = c
+		}
+		return c
+	}
+	if r.query.Mode != ModeVector {
+		for _, h := range r.lexical.Hits {
+			c := at(h.Ref)
+			c.score, c.scores.BM25 = h.Score, &h.Score
+		}
+	}
+	for _, h := range r.nearest {
+		c := at(h.Ref)
+		c.score, c.scores.Vector = h.Score, &h.Score
+	}
+	if r.query.Mode == ModeHybrid {
+		for _, f := range r.fused() {
+			c := byRef[f.Key]
+			c.score, c.scores.RRF = f.Score, &f.Score
+		}
+	}
+	out := make([]*candidate, 0, len(byRef))
+	for _, c := range byRef {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.ref, b.ref))
+	})
+	return out
+}
+
+func (r *run) fused() []fuse.Ranked[store.Ref] {
+	return fuse.RRF(
+		fuse.Ranking[store.Ref]{Weight: 1, Keys: refs(r.lexical.Hits)},
+		fuse.Ranking[store.Ref]{Weight: r.vectorWeight(), Keys: refs(r.nearest)},
+	)
+}
+
+func (r *run) vectorWeight() float64 {
+	if r.exact {
+		return min(r.weight, exactWeight)
+	}
+	return r.weight
+}
+
+func refs(hits []store.Scored) []store.Ref {
+	out := make([]store.Ref, len(hits))
+	for i, h := range hits {
+		out[i] = h.Ref
+	}
+	return out
+}
+
+// complete fetches the chunks and computes the score of the other leg for
+// those that only one of them brought.
+func (r *run) complete(ctx context.Context, ranked []*candidate) ([]*candidate, error) {
+	fetch := func(vectors bool) error {
+		var some []*candidate
+		for _, c := range ranked {
+			if vectors == (r.vector != nil && c.scores.Vector == nil) {
+				some = append(some, c)
+			}
+		}
+		return r.fetch(ctx, some, vectors)
+	}
+	if err := fetch(false); err != nil {
+		return nil, err
+	}
+	if err := fetch(true); err != nil {
+		return nil, err
+	}
+	for _, c := range ranked {
+		r.fillScores(c)
+	}
+	if r.vector != nil && !r.semantic && r.query.Mode == ModeHybrid && !slices.ContainsFunc(ranked, relevant) {
+		return nil, nil
+	}
+	return ranked, nil
+}
+
+// relevant says whether a hit shares a word with the question, or seems to. If
+// none does, a lexical search found nothing; if one does, the others stay, as
+// a reranker may see in them what words do not show.
+func relevant(c *candidate) bool {
+	return *c.scores.BM25 > 0 || *c.scores.Vector >= noise
+}
+
+func (r *run) fetch(ctx context.Context, some []*candidate, vectors bool) error {
+	if len(some) == 0 {
+		return nil
+	}
+	wanted := make([]store.Ref, len(some))
+	for i, c := range some {
+		wanted[i] = c.ref
+	}
+	chunks, err := r.reader.Fetch(ctx, wanted, vectors)
+	if err != nil {
+		return err
+	}
+	for i, c := range some {
+		c.chunk = chunks[i]
+	}
+	return nil
+}
+
+func (r *run) fillScores(c *candidate) {
+	if r.vector != nil && c.scores.Vector == nil && len(c.chunk.Vector) == len(r.vector) {
+		cosine := vector.Score(c.chunk.Vector, r.vector)
+		c.scores.Vector = &cosine
+	}
+	if c.scores.BM25 == nil && len(r.terms) > 0 {
+		score := bm25.Text(r.terms, r.idf, r.tokensOf(c), r.lexical.AvgLen)
+		c.scores.BM25 = &score
+	}
+}
+
+func (r *run) tokensOf(c *candidate) []string {
+	if c.tokens == nil {
+		c.tokens = r.analyzer.Tokens(c.chunk.FullText())
+	}
+	return c.tokens
+}
+
+// distinct keeps the best of the candidates with the same text.
+func distinct(ranked []*candidate) []*candidate {
+	seen := make(map[string]bool, len(ranked))
+	out := make([]*candidate, 0, len(ranked))
+	for _, c := range ranked {
+		if key := strings.TrimSpace(c.chunk.Text); !seen[key] {
+			seen[key] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// hits are the best candidates as records.
+func (r *run) hits(found []*candidate) []*record.Hit {
+	hits := []*record.Hit{}
+	for _, c := range found {
+		if len(hits) == r.p.TopK || r.p.MinScore != 0 && c.score < r.p.MinScore {
+			break
+		}
+		k := c.chunk
+		hits = append(hits, &record.Hit{
+			Query: r.query.ID, Rank: len(hits) + 1, Score: c.score, Scores: c.scores,
+			ID: k.ID, Document: k.Document, Path: k.Path, Title: k.Title, Headings: k.Headings,
+			Page: k.Page, Line: k.Line, Seq: k.Seq, Text: k.Text, Meta: k.Meta, Extra: k.Extra,
+		})
+	}
+	return hits
+}
