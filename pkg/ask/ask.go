@@ -1,0 +1,51 @@
+// Package ask is search, rerank and answer as one call: what the commands,
+// the server and an agent's tool do with a question.
+package ask
+
+import (
+	"context"
+
+	"kb/pkg/answer"
+	"kb/pkg/model"
+	"kb/pkg/record"
+	"kb/pkg/rerank"
+	"kb/pkg/search"
+)
+
+// Options say how to answer a question.
+type Options struct {
+	Searcher *search.Searcher
+	Reranker model.Reranker // nil: the order of the search stands
+	Answer   answer.Options
+	// Search.TopK is how many passages the answer may draw on;
+	// Search.Candidates is how many hits are reranked for them.
+	// Search.MinScore applies to the score that orders the passages.
+	Search search.Params
+}
+
+// Ask answers one question. emit, which may be nil, gets the text as it comes.
+// Errors are those of the three stages; see [answer.Answer] for those that
+// come with an answer.
+func Ask(ctx context.Context, question string, o Options, emit func(delta string)) (*record.Answer, error) {
+	q, hits, err := Find(ctx, question, o)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Answer(ctx, q, hits, o.Answer, emit)
+}
+
+// Find returns the passages that an answer would draw on.
+func Find(ctx context.Context, question string, o Options) (*record.Query, []*record.Hit, error) {
+	p := o.Search
+	if o.Reranker != nil {
+		p.TopK, p.MinScore = max(p.Candidates, p.TopK), 0
+	}
+	q := &record.Query{ID: record.QueryID(question), Text: question}
+	q, hits, err := o.Searcher.Search(ctx, q, p)
+	if err != nil || o.Reranker == nil {
+		return q, hits, err
+	}
+	return rerank.Rerank(ctx, q, hits, rerank.Options{
+		Reranker: o.Reranker, TopK: o.Search.TopK, MinScore: o.Search.MinScore, Warn: o.Answer.Warn,
+	})
+}
