@@ -18,6 +18,7 @@ type collector struct {
 	vectors  bool           // some chunk has one
 	first    string         // path of the first chunk with a vector, for messages
 	docs     map[string]*document
+	same     []string // paths that the caller knows to be unchanged
 	skipped  map[string]record.Skipped
 	roots    []record.Root
 	passed   []record.Record
@@ -53,6 +54,10 @@ func (c *collector) add(r record.Record) error {
 		c.roots = append(c.roots, *r)
 	case *record.Document:
 		return fmt.Errorf("%s: a document that was not chunked: put \"kb chunk\" before \"kb index\"", r.Path)
+	case *record.Indexed:
+		if r.Status == record.StatusUnchanged {
+			c.same = append(c.same, r.Path)
+		}
 	default:
 		c.passed = append(c.passed, r)
 	}

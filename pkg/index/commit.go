@@ -141,10 +141,12 @@ func (c *collector) nothing(p *plan) error {
 
 func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
 	seen := map[string]bool{}
-	for _, path := range c.opt.Unchanged {
+	for _, path := range c.same {
+		seen[path] = true
 		if d, ok := st.docs[path]; ok {
-			seen[path] = true
 			p.add(record.StatusUnchanged, &record.Indexed{Path: path, Chunks: d.Chunks, Reused: d.Vectors})
+		} else {
+			p.add(record.StatusIncomplete, &record.Indexed{Path: path, Reason: overtaken})
 		}
 	}
 	for _, path := range c.paths() {
@@ -162,7 +164,7 @@ func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
 			p.add(record.StatusUnchanged, &stats)
 			p.result.Failed += d.failed
 		case d.same:
-			stats.Reason = "another writer changed it meanwhile; run again"
+			stats.Reason = overtaken
 			p.add(record.StatusIncomplete, &stats)
 		case st.info.Dim > 0 && d.withoutVector() > 0:
 			stats.Reason = fmt.Sprintf("%d chunks have no vector, but the index has: put \"kb embed\" before \"kb index\"", d.withoutVector())
@@ -179,6 +181,8 @@ func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
 	}
 	return seen
 }
+
+const overtaken = "another writer changed it meanwhile; run again"
 
 func (p *plan) add(status string, r *record.Indexed) {
 	r.Status = status

@@ -9,6 +9,8 @@
 //     the document did not. A stream that was cut removes nothing.
 //   - A file that was skipped keeps its older version if it could not be read
 //     this time, and loses it if it has no text now.
+//   - A document of which a [record.Indexed] with the status unchanged comes
+//     along counts as seen: the caller knows that the index has it.
 //   - A stream with a broken line, a broken vector or vectors of two models
 //     changes nothing.
 //
@@ -35,9 +37,6 @@ import (
 type Options struct {
 	Store    store.Store
 	Analyzer string // for the postings; see package text
-	// Unchanged lists documents that a caller knows to be in the index as
-	// they are on disk, by path: they count as seen.
-	Unchanged []string
 	// AllowEmpty lets a root that has no documents any more remove all that
 	// the index has of it, and lets an index without documents be made.
 	AllowEmpty bool

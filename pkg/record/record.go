@@ -90,18 +90,19 @@ type Skipped struct {
 // class the file as it stands now has no text to index, and an older version
 // is removed.
 const (
-	ClassUnreadable = "unreadable" // the file could not be opened or read (transient)
-	ClassTimeout    = "timeout"    // extraction took too long (transient)
-	ClassCrashed    = "crashed"    // extraction broke down (transient)
-	ClassBinary     = "binary"     // not text
-	ClassEncoding   = "encoding"   // text in no encoding that could be read
-	ClassEmpty      = "empty"      // no text at all
-	ClassTooLarge   = "too_large"  // above --max-size, or it unpacks to too much
-	ClassNotPDF     = "not_pdf"
-	ClassDamaged    = "damaged"
-	ClassPassword   = "password"
-	ClassNoText     = "no_text_layer"   // a scan: needs OCR
-	ClassGarbled    = "unreadable_text" // a text layer without usable characters
+	ClassUnreadable  = "unreadable"  // the file could not be opened or read (transient)
+	ClassTimeout     = "timeout"     // extraction took too long (transient)
+	ClassCrashed     = "crashed"     // extraction broke down (transient)
+	ClassBinary      = "binary"      // not text
+	ClassEncoding    = "encoding"    // text in no encoding that could be read
+	ClassEmpty       = "empty"       // no text at all
+	ClassTooLarge    = "too_large"   // above --max-size, or it unpacks to too much
+	ClassUnsupported = "unsupported" // a type of file that is not read, named by itself
+	ClassNotPDF      = "not_pdf"
+	ClassDamaged     = "damaged"
+	ClassPassword    = "password"
+	ClassNoText      = "no_text_layer"   // a scan: needs OCR
+	ClassGarbled     = "unreadable_text" // a text layer without usable characters
 )
 
 // Transient says whether a file of this class may be whole again next time.

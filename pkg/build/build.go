@@ -1,0 +1,215 @@
+// Package build is load, chunk, embed and index as one call. Where nothing
+// changed since the last build it reads no file: it compares sizes and times
+// with those of a cache, and losing the cache costs one reading of the files.
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"kb/pkg/chunk"
+	"kb/pkg/embed"
+	"kb/pkg/index"
+	"kb/pkg/load"
+	"kb/pkg/model"
+	"kb/pkg/record"
+	"kb/pkg/store"
+)
+
+// Options say how to build.
+type Options struct {
+	Store    store.Store
+	Load     load.Options // Known is set here
+	Chunk    chunk.Options
+	Embedder model.Embedder
+	Embed    embed.Options // Embedder is set here
+	Index    index.Options // Store and Warn are set here
+	// CacheFile keeps the sizes and times of the files for the next build; ""
+	// for none. It belongs to one index and one working directory.
+	CacheFile string
+	// Program is the version of kb: another one reads everything again.
+	Program string
+	Now     func() time.Time
+	Warn    func(string)
+	// Note is called for each record that load gives; may be nil.
+	Note func(record.Record)
+}
+
+// Run brings the store in step with the files and folders at the paths. It
+// returns what [index.Run] does.
+func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index.Result, error) {
+	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}}
+	if err := b.open(ctx); err != nil {
+		return nil, index.Result{}, err
+	}
+	if same, err := b.untouched(ctx, paths); err != nil || same {
+		reports, result := b.unchanged()
+		return reports, result, err
+	}
+	o.Load.Known = b.known
+	o.Embed.Embedder = o.Embedder
+	o.Index.Store, o.Index.Warn = o.Store, o.Warn
+	documents := b.watch(load.Run(ctx, paths, o.Load))
+	chunks := embed.Run(ctx, chunk.Run(documents, o.Chunk), o.Embed)
+	reports, result, err := index.Run(ctx, chunks, o.Index)
+	if err == nil {
+		b.save(paths, reports, result)
+	}
+	return reports, result, err
+}
+
+type builder struct {
+	o      Options
+	info   store.Info
+	exists bool
+	docs   map[string]string // hash by path, of what the index has
+	cache  *cache
+	began  time.Time
+
+	mu      sync.Mutex
+	entries map[string]load.Entry // of this walk
+	hashes  map[string]string     // of what was loaded or known
+}
+
+// open looks at the index and at the cache.
+func (b *builder) open(ctx context.Context) error {
+	b.began = b.o.Now()
+	r, err := b.o.Store.Open(ctx)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer r.Close()
+	b.exists, b.info = true, r.Info()
+	b.cache = readCache(b.o.CacheFile, b.settings())
+	if b.cache == nil || b.cache.version == b.info.Version {
+		return nil // the cache knows the documents
+	}
+	b.docs = map[string]string{}
+	for d, err := range r.Documents(ctx) {
+		if err != nil {
+			return err
+		}
+		b.docs[d.Path] = d.Hash
+	}
+	return nil
+}
+
+// settings is everything but the files that decides what the index holds.
+func (b *builder) settings() string {
+	o := b.o
+	return fmt.Sprintf("%q %q %q %d %q %q %d %d %+v %q", o.Program, o.Load.Encoding, o.Load.PDFEngine, o.Load.MaxSize,
+		o.Index.Analyzer, o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, o.Embedder.Info(), b.o.Store.Name())
+}
+
+// untouched says whether the files are those of the last build, all of them
+// documents of the index as it is.
+func (b *builder) untouched(ctx context.Context, paths []string) (bool, error) {
+	if b.cache == nil || b.cache.version != b.info.Version || !b.cache.whole || !slices.Equal(b.cache.paths, paths) {
+		return false, nil
+	}
+	n := 0
+	for item, err := range load.Walk(ctx, paths) {
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case item.Entry != nil && b.cache.has(*item.Entry):
+			n++
+		case item.Root != nil:
+		default:
+			return false, nil
+		}
+	}
+	return n == len(b.cache.files), nil
+}
+
+func (b *builder) unchanged() ([]record.Record, index.Result) {
+	if b.cache == nil {
+		return nil, index.Result{}
+	}
+	var reports []record.Record
+	for _, path := range slices.Sorted(maps.Keys(b.cache.files)) {
+		f := b.cache.files[path]
+		reports = append(reports, &record.Indexed{Path: path, Status: record.StatusUnchanged, Chunks: f.chunks, Reused: f.reused})
+	}
+	return reports, index.Result{Info: b.info, Unchanged: len(reports)}
+}
+
+// known passes over a file that the index has as it is. It is called from
+// another goroutine than the rest.
+func (b *builder) known(e load.Entry) record.Record {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.entries[e.Path] = e
+	if b.cache == nil || !b.cache.has(e) {
+		return nil
+	}
+	hash := b.cache.files[e.Path].hash
+	if b.docs != nil && b.docs[e.Path] != hash {
+		return nil
+	}
+	b.hashes[e.Path] = hash
+	return &record.Indexed{Path: e.Path, Status: record.StatusUnchanged}
+}
+
+// watch notes the hashes of the documents that come by.
+func (b *builder) watch(in iter.Seq2[record.Record, error]) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		for r, err := range in {
+			if d, ok := r.(*record.Document); ok {
+				b.mu.Lock()
+				b.hashes[d.Path] = d.Hash
+				b.mu.Unlock()
+			}
+			if err == nil && b.o.Note != nil {
+				b.o.Note(r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// save writes the cache for the next build.
+func (b *builder) save(paths []string, reports []record.Record, result index.Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := &cache{version: result.Info.Version, settings: b.settings(), paths: paths, files: map[string]seen{}}
+	c.whole = result.Skipped+result.Incomplete+result.Kept+result.Failed == 0
+	for _, r := range reports {
+		i, ok := r.(*record.Indexed)
+		if !ok || i.Status == record.StatusRemoved || i.Status == record.StatusKept || i.Status == record.StatusIncomplete {
+			continue
+		}
+		e, ok := b.entries[i.Path]
+		if !ok || b.hashes[i.Path] == "" || tooFresh(e.Modified, b.began) {
+			c.whole = false
+			continue
+		}
+		c.files[i.Path] = seen{size: e.Size, modified: e.Modified.UnixNano(), hash: b.hashes[i.Path], chunks: i.Chunks, reused: i.Reused + i.Embedded}
+	}
+	if err := c.write(b.o.CacheFile); err != nil && b.o.Warn != nil {
+		b.o.Warn(fmt.Sprintf("the next build will read all files again: %v", err))
+	}
+}
+
+// tooFresh says whether a file could have been written again after it was
+// read without its time showing it. Times are coarse: some file systems count
+// in seconds, others by the kernel's tick.
+func tooFresh(modified, began time.Time) bool {
+	window := 50 * time.Millisecond
+	if modified.Nanosecond() == 0 {
+		window = 2 * time.Second
+	}
+	return modified.After(began.Add(-window))
+}
