@@ -1,0 +1,43 @@
+# make build   the static binary ./kb
+# make demo    build, index notes/ and answer three questions
+# make test    all tests
+# make check   vet, formatting, and that index.jsonl.zst is the index of notes/
+# make fuzz    each fuzz target for a short while (FUZZTIME=10s)
+# make bench   speed and size, as ratios in one run
+# make eval    retrieval over eval/questions.jsonl, gated
+# make index   build index.jsonl.zst from notes/
+
+export CGO_ENABLED := 0
+GO ?= go
+FUZZTIME ?= 10s
+
+.PHONY: build test check fuzz bench eval index demo
+
+build: kb
+
+kb: $(shell find cmd pkg -name '*.go' -o -name '*.s' -o -name '*.bin') go.mod go.sum
+	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/kb
+
+test:
+	$(GO) test ./...
+
+check: kb
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l cmd pkg scripts)" || { gofmt -l cmd pkg scripts; echo 'check: run gofmt on these files' >&2; exit 1; }
+	scripts/check-index.sh ./kb
+
+fuzz:
+	GO=$(GO) FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+bench: kb
+	scripts/bench.sh
+
+eval: kb
+	./kb eval eval/questions.jsonl --mode all --min hit=0.9,mrr=0.8
+
+index: kb
+	rm -f index.jsonl.zst
+	./kb build --text notes
+
+demo: kb
+	scripts/demo.sh

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/ask"
+	"kb/pkg/record"
+	"kb/pkg/search"
+)
+
+const askLong = `ask is "search | rerank | answer" in one process: a cited answer from your
+notes, or a refusal that says what was searched and the nearest thing found.
+
+Writes:  {"kind":"answer","query":…,"text":…,"refused":false,"passages":[…],"citations":[…],"claims":[…]}
+         with --stream {"kind":"delta","text":…} …, then {"kind":"done",…}`
+
+func newAsk(e *env, s *settings) *cobra.Command {
+	var (
+		f        searchFlags
+		af       answerFlags
+		out      outputFlags
+		noRerank bool
+	)
+	cmd := &cobra.Command{
+		Use:         "ask QUESTION",
+		Short:       "question → a cited answer: search | rerank | answer",
+		Long:        askLong,
+		Example:     "  kb ask \"建议每天学多久？\"\n  kb ask --json \"how do I rotate keys?\" | jq -r .text",
+		Annotations: about(exitMismatch, exitDamaged, exitNothing),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			question := joinQuestion(words)
+			if question == "" {
+				return withHint(usagef("the question is empty"), `write one: kb ask "…"`)
+			}
+			if err := f.validate(); err != nil {
+				return err
+			}
+			c := e.console("kb ask")
+			opt, err := s.askOptions(cmd.Context(), e, c, f, af, noRerank)
+			if err != nil {
+				return err
+			}
+			defer opt.Searcher.Close()
+			stream := af.stream || out.human(e)
+			return e.printAnswers(answers(cmd.Context(), question, opt, stream), out, af.exitStatus)
+		},
+	}
+	f.register(cmd)
+	af.register(cmd)
+	out.register(cmd)
+	indexFlag(cmd, s)
+	embedFlags(cmd, s)
+	rerankFlags(cmd, s)
+	chatFlags(cmd, s)
+	cmd.Flags().BoolVar(&noRerank, "no-rerank", false, "keep the order of the search")
+	return cmd
+}
+
+func (s *settings) askOptions(ctx context.Context, e *env, c *console, f searchFlags, af answerFlags, noRerank bool) (ask.Options, error) {
+	var opt ask.Options
+	g, err := s.generator(c.warn)
+	if err != nil {
+		return opt, err
+	}
+	if opt.Answer, err = af.options(e, g, c.warn); err != nil {
+		return opt, err
+	}
+	if !noRerank {
+		if opt.Reranker, err = s.reranker(c.warn); err != nil {
+			return opt, err
+		}
+	}
+	opt.Search = f.Params
+	opt.Searcher, err = s.searcher(ctx, f.Params, c.warn)
+	return opt, err
+}
+
+// answers is one question as a sequence of records: deltas when it is
+// streamed, then the answer.
+func answers(ctx context.Context, question string, opt ask.Options, stream bool) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		open := true
+		var emit func(string)
+		if stream {
+			emit = func(delta string) {
+				if open && !yield(&record.Delta{Query: record.QueryID(question), Text: delta}, nil) {
+					open = false
+					cancel()
+				}
+			}
+		}
+		a, err := ask.Ask(ctx, question, opt, emit)
+		if !open {
+			return
+		}
+		if a != nil {
+			var r record.Record = a
+			if stream {
+				r = &record.Done{Answer: *a}
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// searcher opens the index, and the embedder where the mode may need it.
+func (s *settings) searcher(ctx context.Context, p search.Params, warn func(string)) (*search.Searcher, error) {
+	st, err := s.openStore()
+	if err != nil {
+		return nil, err
+	}
+	r, err := st.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opt := search.Options{Reader: r, Warn: warn}
+	if p.Mode != search.ModeBM25 && r.Info().Dim > 0 {
+		if opt.Embedder, err = s.questionEmbedder(st.Name(), r.Info().Settings, warn); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	searcher, err := search.New(opt)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	err = searcher.Check(p)
+	var mismatch *search.MismatchError
+	if errors.As(err, &mismatch) {
+		mismatch.Name = st.Name()
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return searcher, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/jsonl"
+	"kb/pkg/model"
+	"kb/pkg/record"
+)
+
+const configLong = `config shows each setting, its value and where it came from: a flag, the
+environment, .env in the working directory, or the default. Keys are masked.
+
+Writes:  {"kind":"setting","key":…,"value":…,"source":…}`
+
+func newConfig(e *env, s *settings) *cobra.Command {
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:         "config",
+		Short:       "effective settings, with keys masked",
+		Long:        configLong,
+		Args:        args(cobra.NoArgs),
+		Annotations: about(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.load(); err != nil {
+				return err
+			}
+			if out.human(e) {
+				return s.printConfig(e)
+			}
+			return s.writeConfig(e)
+		},
+	}
+	out.register(cmd)
+	indexFlag(cmd, s)
+	embedFlags(cmd, s)
+	rerankFlags(cmd, s)
+	chatFlags(cmd, s)
+	return cmd
+}
+
+// shown is a value as it may be seen by anybody.
+func shown(key, value string) string {
+	switch {
+	case strings.HasSuffix(key, "_API_KEY"):
+		return mask(value)
+	case strings.HasSuffix(key, "_BASE_URL") && value != "":
+		return displayURL(value)
+	}
+	return value
+}
+
+func (s *settings) printConfig(e *env) error {
+	st := e.style()
+	for _, k := range settingKeys {
+		v := s.get(k.key)
+		value := shown(k.key, v.value)
+		if value == "" {
+			value = "-"
+		}
+		line := fmt.Sprintf("%-25s %-32s %s", k.key, value, v.source)
+		if !v.set() {
+			line = st.dim(fmt.Sprintf("%-25s %-32s %s", k.key, value, k.help))
+		}
+		fmt.Fprintln(e.stdout, line)
+	}
+	fmt.Fprintln(e.stdout)
+	warn := e.console("kb config").warn
+	embedder, err := s.embedder(warn)
+	if err != nil {
+		return err
+	}
+	reranker, err := s.reranker(warn)
+	if err != nil {
+		return err
+	}
+	generator, err := s.generator(warn)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "embedding:  %s\n", describeInfo(embedder.Info()))
+	fmt.Fprintf(e.stdout, "rerank:     %s\n", reranker.Name())
+	fmt.Fprintf(e.stdout, "answers:    %s\n", generator.Name())
+	return nil
+}
+
+func describeInfo(i model.Info) string {
+	if i.BaseURL == "" {
+		return i.Model + " (offline, lexical)"
+	}
+	return i.Model + " at " + i.BaseURL
+}
+
+func (s *settings) writeConfig(e *env) error {
+	w := jsonl.NewWriter(e.stdout)
+	for _, k := range settingKeys {
+		v := s.get(k.key)
+		line, err := json.Marshal(struct {
+			Kind   string `json:"kind"`
+			Key    string `json:"key"`
+			Value  string `json:"value"`
+			Source string `json:"source"`
+		}{"setting", k.key, shown(k.key, v.value), v.source})
+		if err != nil {
+			return err
+		}
+		if err := w.Write(&record.Raw{RecordKind: "setting", Line: line}); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"kb/pkg/answer"
+	"kb/pkg/record"
+)
+
+// place is where a passage stands, in a form that a terminal can open.
+func place(path string, page, line int, headings []string) string {
+	where := path
+	switch {
+	case page > 0:
+		where += fmt.Sprintf(" p.%d", page)
+	case line > 0:
+		where += fmt.Sprintf(":%d", line)
+	}
+	if len(headings) > 0 {
+		where += " › " + strings.Join(headings, " › ")
+	}
+	return answer.Plain(where)
+}
+
+// printHits writes the hits of one query for reading: rank, score, place and
+// two or three lines of the passage with the matched words marked.
+func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explain bool) {
+	if len(hits) == 0 {
+		fmt.Fprintln(w, "no hits")
+	}
+	for _, h := range hits {
+		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(h.Score), s.place(place(h.Path, h.Page, h.Line, h.Headings)))
+		for _, line := range excerpt(h.Text, q, s.width-3, 3) {
+			fmt.Fprintf(w, "   %s\n", mark(line, q, s))
+		}
+		if explain {
+			fmt.Fprintf(w, "   %s\n", s.dim(explainScores(h.Scores)))
+		}
+	}
+	if legs := describeLegs(q); legs != "" {
+		fmt.Fprintln(w, s.dim(legs))
+	}
+	if explain {
+		fmt.Fprintln(w, s.dim(explainQuery(q)))
+	}
+}
+
+func score(x float64) string {
+	if x != 0 && x < 0.1 && x > -0.1 {
+		return fmt.Sprintf("%.4f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func explainScores(s record.Scores) string {
+	var parts []string
+	for _, p := range []struct {
+		name  string
+		value *float64
+	}{{"vector", s.Vector}, {"bm25", s.BM25}, {"rrf", s.RRF}, {"rerank", s.Rerank}} {
+		if p.value != nil {
+			parts = append(parts, fmt.Sprintf("%s %.4f", p.name, *p.value))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+func explainQuery(q *record.Query) string {
+	var parts []string
+	if q.Confidence != nil {
+		parts = append(parts, fmt.Sprintf("confidence %.2f, floor %.2f", *q.Confidence, q.Floor))
+	}
+	for _, name := range sortedKeys(q.Signals) {
+		parts = append(parts, fmt.Sprintf("%s %.3f", name, q.Signals[name]))
+	}
+	for _, term := range sortedKeys(q.Terms) {
+		parts = append(parts, fmt.Sprintf("%s:%.2f", term, q.Terms[term]))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// describeLegs says which legs ran, and why one did not.
+func describeLegs(q *record.Query) string {
+	if q == nil {
+		return ""
+	}
+	var ran, not []string
+	for _, l := range q.Legs {
+		switch {
+		case l.Ran:
+			text := l.Name
+			var notes []string
+			if l.By != "" {
+				notes = append(notes, l.By)
+			}
+			if l.Weight != 0 && l.Weight != 1 {
+				notes = append(notes, fmt.Sprintf("weight %.1f", l.Weight))
+			}
+			if len(notes) > 0 {
+				text += " (" + strings.Join(notes, ", ") + ")"
+			}
+			ran = append(ran, text)
+		case l.Why != "" && l.Why != "not asked for":
+			not = append(not, fmt.Sprintf("no %s: %s", l.Name, l.Why))
+		}
+	}
+	return strings.Join(append([]string{"legs: " + strings.Join(ran, " + ")}, not...), "; ")
+}
+
+// excerpt returns up to n lines of the text, beginning near the part that
+// matches the query best.
+func excerpt(text string, q *record.Query, width, n int) []string {
+	text = strings.Join(strings.Fields(answer.Plain(text)), " ")
+	spans := matches(text, q)
+	room := width * n
+	start := bestStart(text, spans, room)
+	prefix := ""
+	if start > 0 {
+		prefix = "…"
+	}
+	return wrap(prefix+text[start:], width, n)
+}
+
+// bestStart is the offset of a window of about room columns with the most
+// matched bytes, moved back a little so that a match has something before it.
+func bestStart(text string, spans [][2]int, room int) int {
+	if columns(text) <= room || len(spans) == 0 {
+		return 0
+	}
+	best, bestMass := 0, -1
+	for i := range spans {
+		mass := 0
+		for _, s := range spans[i:] {
+			if s[1]-spans[i][0] > room {
+				break
+			}
+			mass += s[1] - s[0]
+		}
+		if mass > bestMass {
+			best, bestMass = spans[i][0], mass
+		}
+	}
+	return backToBreak(text, best, 40)
+}
+
+// backToBreak moves an offset back to the start of a sentence or word, by at
+// most limit bytes.
+func backToBreak(text string, at, limit int) int {
+	from := max(at-limit, 0)
+	for from > 0 && from < at && text[from]&0xC0 == 0x80 {
+		from++
+	}
+	if from == 0 {
+		return 0
+	}
+	head := text[from:at]
+	for _, stop := range []string{"。", "！", "？", ". ", "，", " "} {
+		if i := strings.LastIndex(head, stop); i >= 0 {
+			return from + i + len(stop)
+		}
+	}
+	return from
+}
+
+// wrap breaks text into at most n lines of a width; what is left over is
+// shown by an ellipsis.
+func wrap(text string, width, n int) []string {
+	var lines []string
+	line, lineWidth, state := "", 0, -1
+	for text != "" {
+		var cluster string
+		var w int
+		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		if lineWidth+w > width {
+			if len(lines) == n-1 {
+				return append(lines, strings.TrimRight(line, " ")+"…")
+			}
+			rest := ""
+			if cut := strings.LastIndexByte(line, ' '); cut > len(line)*2/3 && cluster != " " {
+				line, rest = line[:cut], line[cut+1:]
+			}
+			lines = append(lines, strings.TrimRight(line, " "))
+			line, lineWidth = rest, columns(rest)
+		}
+		if line == "" && cluster == " " {
+			continue
+		}
+		line += cluster
+		lineWidth += w
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/jsonl"
+	"kb/pkg/load"
+	"kb/pkg/record"
+)
+
+const loadLong = `load reads files and folders and writes a document for each file that it can
+read (.md, .markdown, .txt, .pdf), sorted by path. Hidden files and folders,
+node_modules, symbolic links and what .kbignore names are passed over. A file
+that cannot be read is a "skipped" record and a line on stderr, never the end
+of the run. With "-" the paths are read from standard input, one a line.
+
+Reads:   files
+Writes:  {"kind":"document","id":…,"path":…,"root":…,"title":…,"media_type":…,"hash":…,"modified":…,"text":…,"pages":[…],"meta":{…}}
+         {"kind":"skipped","path":…,"root":…,"reason":…}
+         {"kind":"root","path":…,"documents":…,"skipped":…}`
+
+// loadFlags are the flags of the commands that read files.
+type loadFlags struct {
+	engine   string
+	encoding string
+	maxSize  string
+}
+
+func (f *loadFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.engine, "pdf-engine", "auto", "auto, pdfium or plain")
+	cmd.Flags().StringVar(&f.encoding, "encoding", "", "encoding of text files (default: detected), e.g. gb18030, big5, shift_jis")
+	cmd.Flags().StringVar(&f.maxSize, "max-size", "64M", "skip files larger than this")
+}
+
+func (f *loadFlags) options(e *env, warn func(string)) (load.Options, error) {
+	size, err := parseSize(f.maxSize)
+	if err != nil {
+		return load.Options{}, usagef("--max-size %q: %w", f.maxSize, err)
+	}
+	opt := load.Options{PDFEngine: f.engine, Encoding: f.encoding, MaxSize: size, Warn: warn}
+	if err := opt.Validate(); err != nil {
+		return load.Options{}, &usageError{err}
+	}
+	if dir, err := os.UserCacheDir(); err == nil {
+		opt.CacheDir = filepath.Join(dir, "kb")
+	}
+	if exe, err := os.Executable(); err == nil {
+		opt.Executable = exe
+	}
+	return opt, nil
+}
+
+func newLoad(e *env) *cobra.Command {
+	var f loadFlags
+	cmd := &cobra.Command{
+		Use:         "load PATH…",
+		Short:       "files and folders → documents",
+		Long:        loadLong,
+		Example:     "  kb load notes | jq -r .path\n  find . -name '*.md' | kb load - | kb chunk",
+		Args:        args(cobra.MinimumNArgs(1)),
+		Annotations: about(exitPartial),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			c := e.console("kb load")
+			opt, err := f.options(e, c.warn)
+			if err != nil {
+				return err
+			}
+			if paths, err = expandStdin(e, paths); err != nil {
+				return err
+			}
+			skipped := 0
+			stream := counted(load.Run(cmd.Context(), paths, opt), func(r record.Record) {
+				if s, ok := r.(*record.Skipped); ok {
+					skipped++
+					c.warn(fmt.Sprintf("%s: %s, skipped", s.Path, s.Reason))
+				}
+				if root, ok := r.(*record.Root); ok && root.Documents == 0 && root.Skipped == 0 {
+					c.warn(fmt.Sprintf("%s: no .md, .markdown, .txt or .pdf files in it", root.Path))
+				}
+			})
+			if err := jsonl.NewWriter(e.stdout).WriteAll(stream); err != nil {
+				return err
+			}
+			if skipped > 0 {
+				return &codeError{code: exitPartial}
+			}
+			return nil
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+// expandStdin replaces "-" by the lines of standard input.
+func expandStdin(e *env, paths []string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		if p != "-" {
+			out = append(out, p)
+			continue
+		}
+		lines := bufio.NewScanner(e.stdin)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if line := strings.TrimSuffix(lines.Text(), "\r"); line != "" {
+				out = append(out, line)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("stdin: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// newPDFWorker is the guarded child process of the plain PDF engine.
+func newPDFWorker(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:    load.PDFWorkerCommand,
+		Hidden: true,
+		RunE:   func(*cobra.Command, []string) error { return load.PDFWorker(e.stdin, e.stdout) },
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/model"
+	"kb/pkg/model/offline"
+	"kb/pkg/model/openai"
+	"kb/pkg/search"
+	"kb/pkg/store"
+	"kb/pkg/store/flat"
+)
+
+// This file is the one switch from settings to implementations.
+
+func indexFlag(cmd *cobra.Command, s *settings) {
+	bind(cmd, s, "index", "KB_INDEX", "the index (default "+defaultIndex+")")
+}
+
+func embedFlags(cmd *cobra.Command, s *settings) {
+	bind(cmd, s, "embed-base-url", "KB_EMBED_BASE_URL", "embedding endpoint")
+	bind(cmd, s, "embed-model", "KB_EMBED_MODEL", "embedding model")
+}
+
+func chatFlags(cmd *cobra.Command, s *settings) {
+	bind(cmd, s, "chat-base-url", "KB_CHAT_BASE_URL", "chat endpoint")
+	bind(cmd, s, "chat-model", "KB_CHAT_MODEL", "chat model")
+}
+
+func rerankFlags(cmd *cobra.Command, s *settings) {
+	bind(cmd, s, "rerank-base-url", "KB_RERANK_BASE_URL", "rerank endpoint")
+	bind(cmd, s, "rerank-model", "KB_RERANK_MODEL", "rerank model")
+}
+
+// settingFlag is a flag whose value goes into the settings.
+type settingFlag struct {
+	s   *settings
+	key string
+}
+
+func (f *settingFlag) String() string     { return "" }
+func (f *settingFlag) Type() string       { return "string" }
+func (f *settingFlag) Set(v string) error { f.s.flags[f.key] = v; return nil }
+
+func bind(cmd *cobra.Command, s *settings, flag, key, help string) {
+	cmd.Flags().Var(&settingFlag{s, key}, flag, help+"; "+key)
+}
+
+// openStore opens the store that --index or KB_INDEX names.
+func (s *settings) openStore() (store.Store, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	name := s.get("KB_INDEX").value
+	if scheme, _, ok := strings.Cut(name, "://"); ok {
+		return nil, usagef("no store for %s:// in this kb; --index takes a path", scheme)
+	}
+	return flat.New(name), nil
+}
+
+// embedder returns the embedder that is configured. It makes no request.
+func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	p := s.provider("EMBED")
+	if !p.baseURL.set() {
+		if name := p.model.value; name != "" && name != offline.NewEmbedder().Info().Model {
+			return nil, &halfConfigured{model: name, err: withHint(usagef("KB_EMBED_MODEL is %s, but KB_EMBED_BASE_URL is not set", name),
+				"set the base URL of the endpoint that serves it, or unset KB_EMBED_MODEL to embed offline")}
+		}
+		return offline.NewEmbedder(), nil
+	}
+	if !p.model.set() {
+		return nil, &halfConfigured{baseURL: displayURL(p.baseURL.value), err: withHint(usagef("KB_EMBED_BASE_URL is set, but KB_EMBED_MODEL is not"),
+			"set KB_EMBED_MODEL; for a server with a single model any name will do")}
+	}
+	batch, err := s.positive("KB_EMBED_BATCH")
+	if err != nil {
+		return nil, err
+	}
+	cfg := p.config(warn)
+	cfg.Batch = batch
+	cfg.QueryPrefix = s.prefix("KB_EMBED_QUERY_PREFIX")
+	cfg.DocumentPrefix = s.prefix("KB_EMBED_DOCUMENT_PREFIX")
+	e, err := openai.NewEmbedder(cfg)
+	return e, p.explain(err)
+}
+
+// questionEmbedder is the embedder for questions to an index. A model that is
+// configured only by half makes no request here, but it must not pass for the
+// one that built the index.
+func (s *settings) questionEmbedder(name string, index store.Settings, warn func(string)) (model.Embedder, error) {
+	e, err := s.embedder(warn)
+	var half *halfConfigured
+	if !errors.As(err, &half) {
+		return e, err
+	}
+	have := model.Info{Model: half.model, BaseURL: half.baseURL}
+	if have.Model == index.Model && have.BaseURL == index.BaseURL {
+		return nil, err
+	}
+	return nil, &search.MismatchError{
+		Name:   name,
+		Index:  model.Info{Model: index.Model, BaseURL: index.BaseURL, QueryPrefix: index.QueryPrefix, DocumentPrefix: index.DocumentPrefix},
+		Config: have,
+	}
+}
+
+// halfConfigured is an embedder of which only the model or only the base URL
+// is set.
+type halfConfigured struct {
+	model, baseURL string
+	err            error
+}
+
+func (e *halfConfigured) Error() string { return e.err.Error() }
+func (e *halfConfigured) Unwrap() error { return e.err }
+
+// reranker returns the reranker that is configured.
+func (s *settings) reranker(warn func(string)) (model.Reranker, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	p := s.provider("RERANK")
+	if !p.baseURL.set() {
+		return offline.NewReranker(), nil
+	}
+	cfg := p.config(warn)
+	cfg.Style = s.get("KB_RERANK_STYLE").value
+	r, err := openai.NewReranker(cfg)
+	return r, p.explain(err)
+}
+
+// generator returns the generator that is configured.
+func (s *settings) generator(warn func(string)) (model.Generator, error) {
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	p := s.provider("CHAT")
+	if !p.baseURL.set() {
+		return offline.NewExtractor(), nil
+	}
+	g, err := openai.NewGenerator(p.config(warn))
+	return g, p.explain(err)
+}
+
+func (p provider) config(warn func(string)) openai.Config {
+	if p.withheld != "" {
+		warn(p.withheld)
+	}
+	return openai.Config{BaseURL: p.baseURL.value, APIKey: p.key.value, Model: p.model.value, Warn: warn,
+		Proxy: http.ProxyFromEnvironment}
+}
+
+func (p provider) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{fmt.Errorf("KB_%s_BASE_URL (%s): %w", p.name, p.baseURL.source, err)}
+}
+
+// displayURL is a base URL without its secrets.
+func displayURL(raw string) string {
+	u, err := openai.NormalizeURL(raw)
+	if err != nil {
+		return "(not a URL)"
+	}
+	return u.String()
+}
+
+func (s *settings) positive(key string) (int, error) {
+	v := s.get(key)
+	if !v.set() {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v.value)
+	if err != nil || n < 1 {
+		return 0, usagef("%s is %q; it must be a number of at least 1", key, v.value)
+	}
+	return n, nil
+}
+
+func (s *settings) prefix(key string) *string {
+	if v, ok := s.has(key); ok {
+		return &v
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when a release is built.
+var version = "0.1.0"
+
+const rootLong = `kb answers questions from your own notes (Markdown, text, PDF; Chinese and
+English), with citations that can be checked, and says so when the notes do
+not have the answer.
+
+  kb build notes                  read, cut, embed and index a folder
+  kb ask "…"                      a cited answer, or an honest refusal
+
+The same, stage by stage, as filters over JSON Lines:
+
+  kb load notes | kb chunk | kb embed | kb index
+  kb search "…" | kb rerank | kb answer`
+
+// newRoot lists the commands in the order of the pipeline.
+func newRoot(e *env) *cobra.Command {
+	cobra.EnableCommandSorting = false
+	root := &cobra.Command{
+		Use:           "kb",
+		Short:         "cited answers from your own notes",
+		Long:          rootLong,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetVersionTemplate("kb {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetHelpTemplate(helpTemplate)
+	root.AddGroup(
+		&cobra.Group{ID: "pipeline", Title: "The pipeline:"},
+		&cobra.Group{ID: "whole", Title: "In one step:"},
+		&cobra.Group{ID: "care", Title: "Looking after it:"},
+	)
+	s := newSettings(e)
+	add := func(group string, cmds ...*cobra.Command) {
+		for _, c := range cmds {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("pipeline",
+		newLoad(e), newChunk(e), newEmbed(e, s), newIndex(e, s),
+		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
+	add("whole", newBuild(e, s), newAsk(e, s))
+	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s))
+	root.AddCommand(newPDFWorker(e))
+	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {
+		target, _, err := root.Find(args)
+		if err != nil || target == nil {
+			return unknownCommand(root, strings.Join(args, " "))
+		}
+		return target.Help()
+	}})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	err := usagef("there is no command %q", name)
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return withHint(err, "did you mean \"kb %s\"?", near[0])
+	}
+	return withHint(err, `"kb --help" lists the commands; to ask a question: kb ask %q`, name)
+}
+
+// helpTemplate puts the records and the exit codes, which commands keep in
+// their annotations, behind the flags.
+const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}{{with .Annotations.exit}}
+{{.}}
+{{end}}`
+
+// about annotates a command with its exit codes.
+func about(codes ...int) map[string]string {
+	return map[string]string{"exit": exitStatus(codes...)}
+}
+
+// args wraps a check of positional arguments so that a failure is a usage
+// error.
+func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, a []string) error {
+		if err := check(cmd, a); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+)
+
+// env is what a command gets from the outside: its streams, its environment
+// and the clock. Nothing else in kb reads them.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	stdinTTY       bool // a person types
+	stdoutTTY      bool // a person reads the results
+	stderrTTY      bool // a person watches the progress
+	lookup         func(string) (string, bool)
+	environ        func() []string
+	now            func() time.Time
+}
+
+func system() *env {
+	return &env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		stdinTTY:  isatty.IsTerminal(os.Stdin.Fd()),
+		stdoutTTY: isatty.IsTerminal(os.Stdout.Fd()),
+		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()),
+		lookup:    os.LookupEnv,
+		environ:   os.Environ,
+		now:       time.Now,
+	}
+}
+
+// grace is how long an interrupted command has to put things in order. It is
+// short because one may hang in a read of its input.
+const grace = time.Second
+
+// run runs one command and returns the exit code of the process.
+func run(args []string, e *env) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- execute(ctx, args, e) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+		stop() // a second Ctrl-C ends the process at once
+	}
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	return exitInterrupted
+}
+
+func execute(ctx context.Context, args []string, e *env) int {
+	root := newRoot(e)
+	root.SetArgs(args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	if code == exitClosedPipe {
+		return exitOK
+	}
+	if ctx.Err() != nil {
+		return exitInterrupted
+	}
+	name := cmd.CommandPath()
+	if message := err.Error(); message != "" {
+		fmt.Fprintf(e.stderr, "%s: %s\n", name, strings.TrimSpace(message))
+	}
+	if hint := hintFor(err); hint != "" {
+		fmt.Fprintf(e.stderr, "hint: %s\n", hint)
+	}
+	if code == exitUsage && !hinted(err) {
+		fmt.Fprintf(e.stderr, "hint: see \"%s --help\"\n", name)
+	}
+	return code
+}
+
+func hinted(err error) bool {
+	var h *hintError
+	return errors.As(err, &h)
+}

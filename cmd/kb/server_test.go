@@ -1,0 +1,136 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// modelServer is an OpenAI-compatible server that counts its requests. Its
+// embeddings are made of the words of a text, its answers are what the script
+// put into a file.
+type modelServer struct {
+	mu       sync.Mutex
+	requests map[string]int  // by path
+	texts    int             // that were embedded
+	auth     map[string]bool // Authorization headers seen
+	reply    string
+}
+
+func newModelServer(reply string) *modelServer {
+	return &modelServer{requests: map[string]int{}, auth: map[string]bool{}, reply: reply}
+}
+
+var servers sync.Map // script's work folder → *modelServer
+
+// cmdModels starts the server and sets its URL: models VAR [REPLYFILE].
+func cmdModels(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: models VARIABLE [REPLYFILE]")
+	}
+	reply := ""
+	if len(args) > 1 {
+		reply = strings.TrimSpace(ts.ReadFile(args[1]))
+	}
+	m := newModelServer(reply)
+	server := httptest.NewServer(m)
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL+"/v1")
+	servers.Store(ts.Getenv("WORK"), m)
+}
+
+// cmdRequests wants a number of requests at a path since the last look:
+// requests PATH N, or requests texts N for embedded texts.
+func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: requests PATH N")
+	}
+	v, ok := servers.Load(ts.Getenv("WORK"))
+	if !ok {
+		ts.Fatalf("no server was started")
+	}
+	m := v.(*modelServer)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	got := m.requests[args[0]]
+	if args[0] == "texts" {
+		got = m.texts
+		m.texts = 0
+	}
+	m.requests[args[0]] = 0
+	if fmt.Sprint(got) != args[1] {
+		ts.Fatalf("%d requests of %s, want %s", got, args[0], args[1])
+	}
+}
+
+func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Input     []string `json:"input"`
+		Documents []string `json:"documents"`
+		Stream    bool     `json:"stream"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	m.mu.Lock()
+	m.requests[r.URL.Path]++
+	m.texts += len(body.Input)
+	m.auth[r.Header.Get("Authorization")] = true
+	m.mu.Unlock()
+	switch r.URL.Path {
+	case "/v1/embeddings":
+		m.embed(w, body.Input)
+	case "/v1/rerank":
+		m.rerank(w, body.Documents)
+	case "/v1/chat/completions":
+		m.chat(w)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (m *modelServer) embed(w http.ResponseWriter, texts []string) {
+	type item struct {
+		Index     int       `json:"index"`
+		Embedding []float64 `json:"embedding"`
+	}
+	var data []item
+	for i, text := range texts {
+		v := make([]float64, 16)
+		for _, word := range strings.Fields(strings.ToLower(text)) {
+			h := sha256.Sum256([]byte(word))
+			v[binary.BigEndian.Uint32(h[:])%16]++
+		}
+		data = append(data, item{i, v})
+	}
+	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+func (m *modelServer) rerank(w http.ResponseWriter, documents []string) {
+	type item struct {
+		Index int     `json:"index"`
+		Score float64 `json:"relevance_score"`
+	}
+	var results []item
+	for i := range documents { // the later the better, so that the order changes
+		results = append(results, item{i, float64(i+1) / 10})
+	}
+	json.NewEncoder(w).Encode(map[string]any{"results": results})
+}
+
+func (m *modelServer) chat(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, piece := range strings.SplitAfter(m.reply, " ") {
+		chunk, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": map[string]string{"content": piece}}}})
+		fmt.Fprintf(w, "data: %s\n\n", chunk)
+	}
+	fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/joho/godotenv"
+)
+
+// Where a setting's value came from, strongest first.
+const (
+	fromFlag    = "flag"
+	fromEnv     = "environment"
+	fromDotenv  = ".env"
+	fromDefault = "default"
+)
+
+// setting is one value and where it came from.
+type setting struct {
+	value, source string
+}
+
+func (s setting) set() bool { return s.value != "" }
+
+// settingKeys are all settings, in the order in which kb config shows them.
+var settingKeys = []struct{ key, help string }{
+	{"KB_INDEX", "the index: a path"},
+	{"KB_EMBED_BASE_URL", "embedding endpoint, e.g. http://localhost:11434/v1"},
+	{"KB_EMBED_API_KEY", "its key"},
+	{"KB_EMBED_MODEL", "embedding model"},
+	{"KB_EMBED_BATCH", "texts a request (default: what the provider allows)"},
+	{"KB_EMBED_QUERY_PREFIX", "put before questions (default: by model name)"},
+	{"KB_EMBED_DOCUMENT_PREFIX", "put before passages (default: by model name)"},
+	{"KB_CHAT_BASE_URL", "chat endpoint"},
+	{"KB_CHAT_API_KEY", "its key"},
+	{"KB_CHAT_MODEL", "chat model"},
+	{"KB_RERANK_BASE_URL", "rerank endpoint"},
+	{"KB_RERANK_API_KEY", "its key"},
+	{"KB_RERANK_MODEL", "rerank model"},
+	{"KB_RERANK_STYLE", "cohere, jina, dashscope, tei, vllm-score or voyage (default: by base URL)"},
+	{"KB_API_KEY", "serves where a key of its own is not set"},
+}
+
+const defaultIndex = "index.jsonl.zst"
+
+// settings resolves flags, the environment and .env, in this order.
+type settings struct {
+	flags  map[string]string // by key, only those given
+	env    *env
+	dotenv map[string]string
+	read   bool
+	err    error
+}
+
+func newSettings(e *env) *settings { return &settings{env: e, flags: map[string]string{}} }
+
+// load reads .env once; a broken one is an error that names it.
+func (s *settings) load() error {
+	if s.read {
+		return s.err
+	}
+	s.read = true
+	values, err := godotenv.Read(".env")
+	switch {
+	case err == nil:
+		s.dotenv = values
+	case errors.Is(err, fs.ErrNotExist):
+	default:
+		// The parser's message quotes the line, which may hold a key.
+		var path *fs.PathError
+		if !errors.As(err, &path) {
+			err = errors.New("not in the form KEY=value, a line each")
+		}
+		s.err = &usageError{fmt.Errorf(".env: %w", err)}
+	}
+	return s.err
+}
+
+func (s *settings) get(key string) setting {
+	if v, ok := s.flags[key]; ok {
+		return setting{v, fromFlag}
+	}
+	if v, ok := s.env.lookup(key); ok && v != "" {
+		return setting{v, fromEnv}
+	}
+	if v := s.dotenv[key]; v != "" {
+		return setting{v, fromDotenv}
+	}
+	if key == "KB_INDEX" {
+		return setting{defaultIndex, fromDefault}
+	}
+	return setting{"", fromDefault}
+}
+
+// has tells a prefix set to nothing from one that is not set.
+func (s *settings) has(key string) (string, bool) {
+	if v, ok := s.env.lookup(key); ok {
+		return v, true
+	}
+	v, ok := s.dotenv[key]
+	return v, ok
+}
+
+// provider is one of the three endpoints.
+type provider struct {
+	name     string // EMBED, CHAT or RERANK
+	baseURL  setting
+	key      setting
+	model    setting
+	withheld string // why a key that is set is not sent
+}
+
+func (s *settings) provider(name string) provider {
+	p := provider{
+		name:    name,
+		baseURL: s.get("KB_" + name + "_BASE_URL"),
+		model:   s.get("KB_" + name + "_MODEL"),
+		key:     s.get("KB_" + name + "_API_KEY"),
+	}
+	if !p.key.set() {
+		p.key = s.get("KB_API_KEY")
+	}
+	// A folder's .env must not be able to send the user's own key to a host
+	// of its choice.
+	if p.baseURL.source == fromDotenv && p.key.source == fromEnv {
+		p.withheld = fmt.Sprintf("the key from the environment is not sent to KB_%s_BASE_URL from .env; put both in one place", name)
+		p.key = setting{}
+	}
+	return p
+}
+
+// mask shows that a key is set, and no more.
+func mask(key string) string {
+	if key == "" {
+		return ""
+	}
+	return strings.Repeat("*", 8)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/jsonl"
+	"kb/pkg/record"
+	"kb/pkg/store"
+)
+
+const statusLong = `status shows what the index holds, what it was built with, which files were
+skipped and why, and which encodings were guessed.
+
+Writes:  {"kind":"status",…}, {"kind":"root",…}, {"kind":"skipped",…}`
+
+// describeModel names the embedder of an index for people.
+func describeModel(s store.Settings) string {
+	switch {
+	case s.Model == "":
+		return "no vectors (BM25 only)"
+	case s.BaseURL == "":
+		return fmt.Sprintf("model %s (offline, %d dimensions)", s.Model, s.Dim)
+	}
+	return fmt.Sprintf("model %s at %s (%d dimensions)", s.Model, s.BaseURL, s.Dim)
+}
+
+func newStatus(e *env, s *settings) *cobra.Command {
+	var out outputFlags
+	cmd := &cobra.Command{
+		Use:         "status",
+		Short:       "what is indexed, what was skipped and why",
+		Long:        statusLong,
+		Args:        args(cobra.NoArgs),
+		Annotations: about(exitMismatch, exitDamaged),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, err := s.openStore()
+			if err != nil {
+				return err
+			}
+			r, err := st.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			report, err := readStatus(cmd.Context(), st.Name(), r)
+			if err != nil {
+				return err
+			}
+			if out.human(e) {
+				report.print(e)
+				return nil
+			}
+			return report.write(e)
+		},
+	}
+	out.register(cmd)
+	indexFlag(cmd, s)
+	return cmd
+}
+
+// statusReport is what kb status shows.
+type statusReport struct {
+	name    string
+	info    store.Info
+	roots   []record.Root
+	skipped []record.Skipped
+	guessed []guess
+}
+
+// guess is a document whose encoding was not certain.
+type guess struct {
+	Path     string `json:"path"`
+	Encoding string `json:"encoding"`
+}
+
+func readStatus(ctx context.Context, name string, r store.Reader) (*statusReport, error) {
+	report := &statusReport{name: name, info: r.Info()}
+	for root, err := range r.Roots(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		report.roots = append(report.roots, root)
+	}
+	for s, err := range r.Skipped(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		report.skipped = append(report.skipped, s)
+	}
+	for d, err := range r.Documents(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		var meta struct {
+			Encoding string `json:"encoding"`
+			Guessed  bool   `json:"encoding_guessed"`
+		}
+		if len(d.Meta) > 0 && json.Unmarshal(d.Meta, &meta) == nil && meta.Guessed {
+			report.guessed = append(report.guessed, guess{d.Path, meta.Encoding})
+		}
+	}
+	return report, nil
+}
+
+func (r *statusReport) print(e *env) {
+	i := r.info
+	fmt.Fprintf(e.stdout, "%s  %s  format %d, version %s\n", r.name, size(i.Size), i.Format, i.Version)
+	fmt.Fprintf(e.stdout, "%s, %s, %s\n", count(i.Documents, "document"), count(i.Chunks, "chunk"), count(i.Vectors, "vector"))
+	fmt.Fprintf(e.stdout, "%s, analyzer %s\n", describeModel(i.Settings), i.Analyzer)
+	for _, root := range r.roots {
+		fmt.Fprintf(e.stdout, "root %s: %s, %d skipped\n", root.Path, count(root.Documents, "document"), root.Skipped)
+	}
+	if n := i.Chunks - i.Vectors; n > 0 && i.Vectors > 0 {
+		fmt.Fprintf(e.stdout, "%s without a vector: found by BM25 only\n", count(n, "chunk"))
+	}
+	if len(r.skipped) > 0 {
+		fmt.Fprintf(e.stdout, "\nskipped (tried again in the next build):\n")
+		for _, s := range r.skipped {
+			fmt.Fprintf(e.stdout, "  %s: %s\n", s.Path, s.Reason)
+		}
+	}
+	if len(r.guessed) > 0 {
+		fmt.Fprintf(e.stdout, "\nencoding guessed (fix it with --encoding if it is wrong):\n")
+		for _, g := range r.guessed {
+			fmt.Fprintf(e.stdout, "  %s: %s\n", g.Path, g.Encoding)
+		}
+	}
+}
+
+func (r *statusReport) write(e *env) error {
+	i := r.info
+	head, err := json.Marshal(struct {
+		Kind      string `json:"kind"`
+		Index     string `json:"index"`
+		Format    int    `json:"format"`
+		Version   string `json:"version"`
+		Documents int    `json:"documents"`
+		Chunks    int    `json:"chunks"`
+		Vectors   int    `json:"vectors"`
+		Bytes     int64  `json:"bytes"`
+		store.Settings
+		Guessed []guess `json:"guessed"`
+	}{"status", r.name, i.Format, i.Version, i.Documents, i.Chunks, i.Vectors, i.Size, i.Settings, append([]guess{}, r.guessed...)})
+	if err != nil {
+		return err
+	}
+	w := jsonl.NewWriter(e.stdout)
+	if err := w.Write(&record.Raw{RecordKind: "status", Line: head}); err != nil {
+		return err
+	}
+	for i := range r.roots {
+		if err := w.Write(&r.roots[i]); err != nil {
+			return err
+		}
+	}
+	for i := range r.skipped {
+		if err := w.Write(&r.skipped[i]); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"sync"
+
+	"kb/pkg/jsonl"
+	"kb/pkg/record"
+)
+
+// inputs opens the files that a stage was given, or standard input. The
+// caller calls close when it is done.
+func (e *env) inputs(args []string) (in []jsonl.Input, close func(), err error) {
+	var files []*os.File
+	close = func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	for _, name := range args {
+		if name == "-" {
+			if e.stdinTTY {
+				return nil, close, usagef("no input: pipe records into it, or name a file of records")
+			}
+			in = append(in, jsonl.Input{Name: "stdin", R: e.stdin})
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			close()
+			return nil, close, readable(err)
+		}
+		files = append(files, f)
+		in = append(in, jsonl.Input{Name: name, R: f})
+	}
+	return in, close, nil
+}
+
+// filter runs a stage from its inputs to standard output.
+func (e *env) filter(args []string, stage func(iter.Seq2[record.Record, error]) iter.Seq2[record.Record, error], kinds ...string) error {
+	in, done, err := e.inputs(args)
+	defer done()
+	if err != nil {
+		return err
+	}
+	return jsonl.NewWriter(e.stdout).WriteAll(stage(jsonl.Records(in, kinds...)))
+}
+
+// readable drops the name of the system call from a file error.
+func readable(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return err
+}
+
+// console writes messages for people; a progress line that is being drawn is
+// taken out of their way.
+type console struct {
+	mu       sync.Mutex
+	e        *env
+	name     string // of the command
+	progress string
+}
+
+func (e *env) console(name string) *console { return &console{e: e, name: name} }
+
+// warn writes one message line on stderr.
+func (c *console) warn(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	fmt.Fprintf(c.e.stderr, "%s: %s\n", c.name, message)
+	c.draw()
+}
+
+// status replaces the progress line; it is drawn only where a person watches.
+func (c *console) status(line string) {
+	if !c.e.stderrTTY {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	c.progress = line
+	c.draw()
+}
+
+func (c *console) clear() {
+	if c.progress != "" {
+		fmt.Fprint(c.e.stderr, "\r\x1b[K")
+	}
+}
+
+func (c *console) draw() {
+	if c.progress != "" {
+		fmt.Fprint(c.e.stderr, c.progress)
+	}
+}
+
+// close takes the progress line away.
+func (c *console) close() { c.status("") }
+
+// counted passes records on and calls note for each.
+func counted(in iter.Seq2[record.Record, error], note func(record.Record)) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		for r, err := range in {
+			if err == nil {
+				note(r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func joinQuestion(args []string) string { return strings.TrimSpace(strings.Join(args, " ")) }

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"kb/pkg/store"
+	"kb/pkg/store/flat"
+)
+
+// checkIndex verifies an index, or repairs it.
+func checkIndex(ctx context.Context, e *env, st store.Store, repair, wait bool) error {
+	file, ok := st.(*flat.Store)
+	if !ok {
+		return usagef("%s: only an index in a file can be verified and repaired here", st.Name())
+	}
+	if repair {
+		return repairIndex(ctx, e, file, wait)
+	}
+	report, err := file.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	for _, fault := range report.Faults {
+		fmt.Fprintln(e.stdout, fault)
+	}
+	if n := len(report.Faults); n > 0 {
+		return withHint(&codeError{exitDamaged, fmt.Errorf("%s: %s in %s", st.Name(), count(n, "fault"), count(report.Frames, "frame"))},
+			`"kb index --repair" saves what is whole; "kb build" makes the rest anew`)
+	}
+	fmt.Fprintf(e.stdout, "%s: whole: %s, %s, %s\n", st.Name(),
+		count(report.Frames, "frame"), count(report.Info.Documents, "document"), count(report.Info.Chunks, "chunk"))
+	if report.Relaid {
+		fmt.Fprintf(e.stdout, "another program compressed it: it is slow to open until \"kb index --repair\" writes it again\n")
+	}
+	return nil
+}
+
+func repairIndex(ctx context.Context, e *env, file *flat.Store, wait bool) error {
+	r, err := file.Repair(ctx, wait)
+	if err != nil {
+		return err
+	}
+	if !r.Written {
+		fmt.Fprintf(e.stdout, "%s: nothing to repair, %s\n", file.Name(), count(r.Kept, "document"))
+		return nil
+	}
+	fmt.Fprintf(e.stdout, "%s: written again with %s\n", file.Name(), count(r.Kept, "document"))
+	for _, l := range r.Lost {
+		fmt.Fprintf(e.stdout, "lost: %s: %s\n", l.Path, l.Reason)
+	}
+	switch {
+	case r.Unnamed > 0:
+		fmt.Fprintf(e.stdout, "lost: %s of which not even the path is left\n", count(r.Unnamed, "document"))
+	case r.Unnamed < 0:
+		fmt.Fprintln(e.stdout, "lost: perhaps more documents, of which nothing is left")
+	}
+	if len(r.Lost) > 0 || r.Unnamed != 0 {
+		return withHint(&codeError{exitPartial, fmt.Errorf("%s: some documents were lost", file.Name())}, `"kb build" makes them anew`)
+	}
+	return nil
+}
