@@ -59,6 +59,9 @@ func newBuild(e *env, s *settings) *cobra.Command {
 					return err
 				}
 			}
+			if opt.Embedder.Info().BaseURL == "" && !indexed(ctx, opt.Store) {
+				c.warn(offlineNote)
+			}
 			reports, result, err := build.Run(ctx, paths, opt)
 			c.close()
 			if err != nil {
@@ -134,6 +137,16 @@ func seenFile(st store.Store) string {
 	}
 	sum := sha256.Sum256([]byte(wd + "\x00" + st.Name()))
 	return filepath.Join(dir, "kb", "seen", hex.EncodeToString(sum[:8]))
+}
+
+// indexed says whether there is an index, so that the note about the offline
+// embedder comes with the first build alone.
+func indexed(ctx context.Context, st store.Store) bool {
+	r, err := st.Open(ctx)
+	if err == nil {
+		r.Close()
+	}
+	return err == nil
 }
 
 // knownRoots are the folders that the index was built from, or notes.

@@ -40,6 +40,9 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if opt.Embedder.Info().BaseURL == "" {
+				c.warn(offlineNote)
+			}
 			opt.Batch, opt.Concurrency = batch, concurrency
 			in, done, err := e.inputs(files)
 			defer done()
@@ -63,14 +66,13 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 	return cmd
 }
 
+const offlineNote = "no embedding endpoint configured, using the offline embedder (lexical; see kb config)"
+
 // embedOptions opens the embedder and the index that vectors are reused from.
 func (s *settings) embedOptions(ctx context.Context, c *console, reuse bool) (embed.Options, error) {
 	e, err := s.embedder(c.warn)
 	if err != nil {
 		return embed.Options{}, err
-	}
-	if e.Info().BaseURL == "" {
-		c.warn("no embedding endpoint configured, using the offline embedder (lexical; see kb config)")
 	}
 	opt := embed.Options{Embedder: e, Warn: c.warn, Progress: embedProgress(c)}
 	if reuse {

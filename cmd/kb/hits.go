@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -177,7 +178,12 @@ func wrap(text string, width, n int) []string {
 		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
 		if lineWidth+w > width {
 			if len(lines) == n-1 {
-				return append(lines, strings.TrimRight(line, " ")+"…")
+				line = strings.TrimRight(line, " ")
+				for columns(line) >= width {
+					_, size := utf8.DecodeLastRuneInString(line)
+					line = line[:len(line)-size]
+				}
+				return append(lines, line+"…")
 			}
 			rest := ""
 			if cut := strings.LastIndexByte(line, ' '); cut > len(line)*2/3 && cluster != " " {

@@ -109,6 +109,10 @@ func (s *session) console(t *testing.T, body string) string {
 	for _, part := range regexp.MustCompile(`(?m)^\$ .*\n(> .*\n)*`).FindAllString(body, -1) {
 		got.WriteString(part)
 		line := strings.NewReplacer("\n> ", "\n", "$ ", "").Replace(part)
+		if set, ok := strings.CutPrefix(strings.TrimSpace(line), "export "); ok { // it holds for the commands behind it
+			s.env = append(s.env, set)
+			continue
+		}
 		cmd := s.command(line)
 		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 88})
 		if err != nil {
@@ -120,7 +124,8 @@ func (s *session) console(t *testing.T, body string) string {
 		}
 		cmd.Wait() // a failure is part of what is shown
 		tty.Close()
-		got.WriteString(strings.ReplaceAll(buf.String(), "\r\n", "\n"))
+		shown := regexp.MustCompile(`(?m)^.*\r\x1b\[K`).ReplaceAllString(strings.ReplaceAll(buf.String(), "\r\n", "\n"), "") // progress
+		got.WriteString(strings.ReplaceAll(shown, s.models, "http://localhost:11434"))
 	}
 	return got.String()
 }

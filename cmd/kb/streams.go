@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
@@ -69,9 +70,19 @@ type console struct {
 	e        *env
 	name     string // of the command
 	progress string
+	drawn    time.Time // when the progress line was last drawn
 }
 
-func (e *env) console(name string) *console { return &console{e: e, name: name} }
+// Progress is shown when a command takes long enough to make one wonder, and
+// no more often than an eye follows.
+const (
+	progressDelay = 300 * time.Millisecond
+	progressEvery = 100 * time.Millisecond
+)
+
+func (e *env) console(name string) *console {
+	return &console{e: e, name: name, drawn: e.now().Add(progressDelay - progressEvery)}
+}
 
 // warn writes one message line on stderr.
 func (c *console) warn(message string) {
@@ -89,8 +100,12 @@ func (c *console) status(line string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := c.e.now()
+	if line != "" && now.Sub(c.drawn) < progressEvery {
+		return
+	}
 	c.clear()
-	c.progress = line
+	c.progress, c.drawn = line, now
 	c.draw()
 }
 

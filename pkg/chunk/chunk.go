@@ -8,11 +8,12 @@
 // the next chunk begins with the end of the one before. All of it takes linear
 // time and looks at a few chunks' worth of text at once.
 //
-//	size 20, overlap 8:  "One two. Three four. Five six."
-//	→ "One two. Three four."          two units fit
-//	→ "e four. Five six."             the last 8 characters come again, from a
-//	                                  word's or a sentence's beginning if there is one:
-//	  "four. Five six."
+//	size 21, overlap 12:  "One two. Three four. Five six."
+//	→ "One two. Three four."    two sentences fit, the third does not
+//	→ "Three four. Five six."   the end comes again, from a sentence's beginning
+//
+// Where no whole sentence fits into the overlap, it begins with a word, or with
+// any character.
 package chunk
 
 import (

@@ -44,7 +44,7 @@ type Item struct {
 // listed has no Root, as nothing may be concluded from what was not seen.
 func Walk(ctx context.Context, paths []string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		w := &walker{ctx: ctx, seen: make(map[string]bool), yield: yield}
+		w := &walker{ctx: ctx, seen: make(map[string]bool), roots: make(map[string]bool), yield: yield}
 		for _, p := range paths {
 			if !w.root(p) {
 				return
@@ -56,6 +56,7 @@ func Walk(ctx context.Context, paths []string) iter.Seq2[Item, error] {
 type walker struct {
 	ctx      context.Context
 	seen     map[string]bool // by resolved path
+	roots    map[string]bool // that were walked
 	yield    func(Item, error) bool
 	warnings []string // not yielded yet
 	whole    bool     // nothing of the folder was missed so far
@@ -82,6 +83,10 @@ func (w *walker) root(arg string) bool {
 		w.rootOf, w.real = "", ""
 		return w.named(name, real, info)
 	}
+	if w.roots[slashed(name)] {
+		return true
+	}
+	w.roots[slashed(name)] = true
 	w.rootOf, w.real, w.whole = slashed(name), real, true
 	if !w.folder("", ignoresAbove(name, w.warn)) {
 		return false

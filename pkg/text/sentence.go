@@ -104,7 +104,7 @@ func kindOfLine(line string) lineKind {
 		return lineFence
 	case line[0] == '|':
 		return lineRow
-	case isHeading(trimmed), isRule(trimmed):
+	case isHeading(trimmed), isNumbered(trimmed), isRule(trimmed):
 		return lineHeading
 	case line[0] == '>', isItem(line):
 		return lineItem
@@ -112,10 +112,33 @@ func kindOfLine(line string) lineKind {
 	return lineText
 }
 
+// IsHeading says whether a line is a heading: of Markdown, or of a numbered
+// clause as plain text and PDF have them.
+func IsHeading(line string) bool {
+	line = strings.Trim(line, " \t\r\n\f")
+	return line != "" && (isHeading(line) || isNumbered(line))
+}
+
 func isHeading(line string) bool {
 	rest := strings.TrimLeft(line, "#")
 	n := len(line) - len(rest)
 	return n >= 1 && n <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// isNumbered says whether a line looks like the heading of a numbered clause,
+// as plain text and PDF have them: "7.2 How to pick a hotel". Such a line is
+// short, begins with at least two numbers, and has no mark at its end.
+func isNumbered(line string) bool {
+	rest := strings.TrimLeft(line, "0123456789.")
+	number := line[:len(line)-len(rest)]
+	if len(number) > 12 || len(line) > 90 || !strings.Contains(strings.TrimRight(number, "."), ".") || strings.Contains(number, "..") {
+		return false
+	}
+	title := strings.TrimLeft(rest, " \t\u3000")
+	first, _ := utf8.DecodeRuneInString(title)
+	last, _ := utf8.DecodeLastRuneInString(title)
+	return len(title) < len(rest) && number[0] != '.' && unicode.IsLetter(first) && !unicode.IsLower(first) &&
+		!strings.ContainsRune("。！？；，：.!?;,:", last)
 }
 
 // isRule says whether a line is only drawn: --- *** ___ ===.

@@ -46,8 +46,7 @@ func readable(passage string) []passageSentence {
 }
 
 func isHeadingLine(line string) bool {
-	rest := strings.TrimLeft(line, "#")
-	return rest != line && strings.HasPrefix(rest, " ") && !strings.Contains(line, "\n")
+	return text.IsHeading(line) && !strings.Contains(line, "\n")
 }
 
 func isTableRule(line string) bool {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -136,56 +135,12 @@ func appendFloats(dst []byte, v []float32) []byte {
 	return base64.StdEncoding.AppendEncode(dst, raw)
 }
 
-// floats decodes base64 of little-endian float32 into dst, which has the
-// right length; every value must be finite.
-func floats(dst []float32, text, scratch []byte) ([]byte, error) {
-	raw, err := rawNumbers(len(dst), text, scratch)
-	if err != nil {
-		return raw, err
-	}
-	for i := range dst {
-		bits := le.Uint32(raw[4*i:])
-		if bits&0x7F800000 == 0x7F800000 {
-			return raw, fmt.Errorf("number %d is not finite", i)
-		}
-		dst[i] = math.Float32frombits(bits)
-	}
-	return raw, nil
-}
-
-// integers decodes base64 of little-endian 32-bit integers.
-func integers(dst []int32, text, scratch []byte) ([]byte, error) {
-	raw, err := rawNumbers(len(dst), text, scratch)
-	if err != nil {
-		return raw, err
-	}
-	for i := range dst {
-		dst[i] = int32(le.Uint32(raw[4*i:]))
-	}
-	return raw, nil
-}
-
-// rawNumbers decodes base64 of n numbers of 4 bytes into scratch, which it
-// returns in any case.
-func rawNumbers(n int, text, scratch []byte) ([]byte, error) {
-	if len(text) != base64.StdEncoding.EncodedLen(4*n) {
-		return scratch, fmt.Errorf("%d characters where %d numbers were expected", len(text), n)
-	}
-	if size := base64.StdEncoding.DecodedLen(len(text)); cap(scratch) < size {
-		scratch = make([]byte, size)
-	}
-	scratch = scratch[:cap(scratch)]
-	if size, err := base64.StdEncoding.Decode(scratch, text); err != nil || size != 4*n {
-		return scratch, errors.New("an array of numbers is not base64")
-	}
-	return scratch, nil
-}
-
 // codesReader streams one codes frame after the other through small buffers
 // that it reuses: in a short process the first touch of memory costs more than
 // reading the file. One goroutine at a time.
 type codesReader struct {
-	buf, scratch    []byte
+	buf             []byte
+	scratch         []uint32
 	base, step, err []float32
 	check           []int32
 }

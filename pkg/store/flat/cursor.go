@@ -14,7 +14,7 @@ import (
 type cursor struct {
 	r             *reader
 	chunk, vector slot
-	floats        []byte
+	floats        []uint32
 }
 
 // slot is the memory of one frame.
