@@ -91,7 +91,7 @@ func newSession(t *testing.T, models string) *session {
 		t.Fatal(err)
 	}
 	return &session{dir: dir, models: models, env: []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + t.TempDir(),
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + cacheDir(t),
 		"LC_ALL=C.UTF-8", "NO_COLOR=1", "TERM=xterm",
 	}}
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 //	lines FILE N           wants N lines in a file or in stdout
 //	embedder [ARG…]        starts a counting model server (see server_test.go)
 func TestScripts(t *testing.T) {
-	cache := t.TempDir() // shared, so that the PDF engine is compiled once
+	cache := cacheDir(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -45,6 +45,24 @@ func TestScripts(t *testing.T) {
 			"requests": cmdRequests,
 		},
 	})
+}
+
+// cacheDir is a cache folder for one test in which only the compiled PDF
+// engine is not new: that takes seconds and is shared with kb itself.
+func cacheDir(t *testing.T) string {
+	dir := t.TempDir()
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return dir
+	}
+	compiled := filepath.Join(user, "kb", "wazero")
+	if err := errors.Join(os.MkdirAll(compiled, 0o700), os.Mkdir(filepath.Join(dir, "kb"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(compiled, filepath.Join(dir, "kb", "wazero")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

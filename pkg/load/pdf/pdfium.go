@@ -149,7 +149,11 @@ func (w *wasmEngine) oneInstance(ctx context.Context, run *wasmRun, began time.T
 	for {
 		select {
 		case o := <-done:
-			instance.Close()
+			if o.trapped { // closing would run its code again
+				instance.Kill()
+			} else {
+				instance.Close()
+			}
 			return o.trapped, o.err
 		case <-ctx.Done():
 			err = ctx.Err()
