@@ -14,7 +14,7 @@ trap 'chmod -R u+w "$copy"; rm -rf "$copy"' EXIT
 cp -r "$1/." "$copy"
 chmod -R u+w "$copy"
 for name in $not_yet; do
-  if ! "$KB" serve --help >/dev/null 2>&1; then rm -rf "${copy:?}/$name"; fi
+  if ! "$KB" serve --help | grep -q '^  kb serve'; then rm -rf "${copy:?}/$name"; fi
 done
 cat >>"$copy/_shared/jl.py.new" <<'E2'
 import base64 as _b64, struct as _struct

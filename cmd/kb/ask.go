@@ -56,6 +56,7 @@ func newAsk(e *env, s *settings) *cobra.Command {
 	embedFlags(cmd, s)
 	rerankFlags(cmd, s)
 	chatFlags(cmd, s)
+	cmd.Flags().Float64Var(&f.MinScore, "min-score", 0, "leave out passages whose reranked score is below this (inclusive)")
 	cmd.Flags().BoolVar(&noRerank, "no-rerank", false, "keep the order of the search")
 	return cmd
 }

@@ -21,6 +21,10 @@ The same, stage by stage, as filters over JSON Lines:
   kb load notes | kb chunk | kb embed | kb index
   kb search "…" | kb rerank | kb answer`
 
+const rootExitStatus = `EXIT STATUS
+  0 done, 1 failed, 2 wrong usage, 3 index does not match, 4 below the gate,
+  5 index damaged, 6 partial, 7 nothing found (--exit-status), 130 interrupted`
+
 // newRoot lists the commands in the order of the pipeline.
 func newRoot(e *env) *cobra.Command {
 	cobra.EnableCommandSorting = false
@@ -29,6 +33,7 @@ func newRoot(e *env) *cobra.Command {
 		Short:         "cited answers from your own notes",
 		Long:          rootLong,
 		Version:       version,
+		Annotations:   map[string]string{"exit": rootExitStatus},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -67,6 +72,7 @@ func newRoot(e *env) *cobra.Command {
 		}
 		return target.Help()
 	}})
+	root.SetHelpCommandGroupID("care")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

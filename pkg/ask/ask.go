@@ -27,6 +27,8 @@ type Options struct {
 // Errors are those of the three stages; see [answer.Answer] for those that
 // come with an answer.
 func Ask(ctx context.Context, question string, o Options, emit func(delta string)) (*record.Answer, error) {
+	// The answer stage applies the limit, as its refusal names what came nearest.
+	o.Search.MinScore, o.Answer.MinScore = 0, o.Search.MinScore
 	q, hits, err := Find(ctx, question, o)
 	if err != nil {
 		return nil, err
