@@ -95,6 +95,9 @@ func pagesOf(contents ...string) []byte {
 
 func extractor(t *testing.T, engine string) *Extractor {
 	t.Helper()
+	if race && engine != PDFium {
+		t.Skip("the child process cannot run under the race detector")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
