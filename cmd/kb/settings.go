@@ -27,20 +27,20 @@ func (s setting) set() bool { return s.value != "" }
 // settingKeys are all settings, in the order in which kb config shows them.
 var settingKeys = []struct{ key, help string }{
 	{"KB_INDEX", "the index: a path"},
-	{"KB_EMBED_BASE_URL", "embedding endpoint, e.g. http://localhost:11434/v1"},
+	{"KB_EMBED_BASE_URL", "embedding endpoint"},
 	{"KB_EMBED_API_KEY", "its key"},
 	{"KB_EMBED_MODEL", "embedding model"},
-	{"KB_EMBED_BATCH", "texts a request (default: what the provider allows)"},
-	{"KB_EMBED_QUERY_PREFIX", "put before questions (default: by model name)"},
-	{"KB_EMBED_DOCUMENT_PREFIX", "put before passages (default: by model name)"},
+	{"KB_EMBED_BATCH", "texts a request"},
+	{"KB_EMBED_QUERY_PREFIX", "before questions"},
+	{"KB_EMBED_DOCUMENT_PREFIX", "before passages"},
 	{"KB_CHAT_BASE_URL", "chat endpoint"},
 	{"KB_CHAT_API_KEY", "its key"},
 	{"KB_CHAT_MODEL", "chat model"},
 	{"KB_RERANK_BASE_URL", "rerank endpoint"},
 	{"KB_RERANK_API_KEY", "its key"},
 	{"KB_RERANK_MODEL", "rerank model"},
-	{"KB_RERANK_STYLE", "cohere, jina, dashscope, tei, vllm-score or voyage (default: by base URL)"},
-	{"KB_API_KEY", "serves where a key of its own is not set"},
+	{"KB_RERANK_STYLE", "shape of rerank requests"},
+	{"KB_API_KEY", "where none of its own is set"},
 }
 
 const defaultIndex = "index.jsonl.zst"

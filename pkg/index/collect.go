@@ -28,8 +28,8 @@ type collector struct {
 type document struct {
 	hash   string
 	of     int
-	chunks []*record.Chunk // by seq - 1, nil where one has not come; nil as a whole when unchanged
-	have   int
+	bySeq  map[int]*record.Chunk // those that came; nil once the document is complete
+	chunks []*record.Chunk       // in order; nil until the document is complete, or when it is unchanged
 	meta   store.Document
 	stats  record.Indexed
 	failed int
@@ -71,21 +71,20 @@ func (c *collector) addChunk(ch *record.Chunk) error {
 	d := c.docs[ch.Path]
 	if d == nil || d.hash != ch.Hash || d.of != ch.Of {
 		// The first chunk, or a newer reading of the same file.
-		d = &document{hash: ch.Hash, of: ch.Of, chunks: make([]*record.Chunk, ch.Of)}
+		d = &document{hash: ch.Hash, of: ch.Of, bySeq: map[int]*record.Chunk{}}
 		c.docs[ch.Path] = d
 	}
-	if d.same {
-		return nil
+	if d.complete() {
+		return nil // it came twice
 	}
-	if d.chunks[ch.Seq-1] == nil {
-		d.have++
-	}
-	d.chunks[ch.Seq-1] = ch
-	if d.have == d.of {
+	d.bySeq[ch.Seq] = ch
+	if len(d.bySeq) == d.of {
 		c.finish(d)
 	}
 	return nil
 }
+
+func (d *document) complete() bool { return d.bySeq == nil }
 
 // checkChunk refuses what cannot be indexed and fills in what follows from
 // the rest.
@@ -95,8 +94,6 @@ func (c *collector) checkChunk(ch *record.Chunk) error {
 		return errors.New(`a chunk without "path"`)
 	case ch.Of < 1 || ch.Seq < 1 || ch.Seq > ch.Of:
 		return fmt.Errorf("%s: chunk %d of %d: seq must lie between 1 and of", ch.Path, ch.Seq, ch.Of)
-	case ch.Of > maxChunks:
-		return fmt.Errorf("%s: %d chunks in one document; the limit is %d", ch.Path, ch.Of, maxChunks)
 	}
 	if ch.Document == "" {
 		ch.Document = record.DocumentID(ch.Path)
@@ -125,13 +122,13 @@ func (c *collector) checkChunk(ch *record.Chunk) error {
 	return nil
 }
 
-// maxChunks bounds the chunks of one document, so that a hostile "of" cannot
-// ask for more memory than the stream is worth.
-const maxChunks = 1 << 22
-
 // finish makes the store's view of a complete document, and lets go of chunks
 // that the index has already.
 func (c *collector) finish(d *document) {
+	for seq := 1; seq <= d.of; seq++ {
+		d.chunks = append(d.chunks, d.bySeq[seq])
+	}
+	d.bySeq = nil
 	first := d.chunks[0]
 	d.meta = store.Document{
 		Path: first.Path, ID: first.Document, Hash: d.hash, Title: first.Title, Meta: first.Meta,
@@ -162,22 +159,22 @@ func (c *collector) finish(d *document) {
 // missing says which chunks of an incomplete document did not come.
 func (d *document) missing() string {
 	var gone []string
-	for i, ch := range d.chunks {
-		if ch == nil {
-			gone = append(gone, fmt.Sprint(i+1))
+	for seq := 1; seq <= d.of && len(gone) <= 5; seq++ {
+		if d.bySeq[seq] == nil {
+			gone = append(gone, fmt.Sprint(seq))
 		}
 	}
 	if len(gone) > 5 {
-		gone = append(gone[:5], "…")
+		gone[5] = "…"
 	}
-	return fmt.Sprintf("%d of %d chunks came (missing: %s)", d.have, d.of, strings.Join(gone, ", "))
+	return fmt.Sprintf("%d of %d chunks came (missing: %s)", len(d.bySeq), d.of, strings.Join(gone, ", "))
 }
 
 // withoutVector counts the chunks that nobody tried to embed.
 func (d *document) withoutVector() int {
 	n := 0
 	for _, ch := range d.chunks {
-		if ch != nil && len(ch.Vector) == 0 && ch.Error == "" {
+		if len(ch.Vector) == 0 && ch.Error == "" {
 			n++
 		}
 	}

@@ -131,8 +131,8 @@ func (c *collector) plan(st *state) (*plan, error) {
 func (c *collector) nothing(p *plan) error {
 	switch {
 	case p.result.Incomplete > 0:
-		return fmt.Errorf("%w: none of %d documents is complete (%s: %s)",
-			ErrNothing, p.result.Incomplete, p.report[0].Path, p.report[0].Reason)
+		return fmt.Errorf("no documents to index: none of %d is complete (%s: %s)",
+			p.result.Incomplete, p.report[0].Path, p.report[0].Reason)
 	case len(c.skipped) > 0:
 		return fmt.Errorf("%w: all %d files were skipped", ErrNothing, len(c.skipped))
 	}
@@ -156,8 +156,8 @@ func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
 		stats := d.stats
 		stats.Path = path
 		switch {
-		case d.have < d.of:
-			stats.Chunks, stats.Reason = d.have, d.missing()
+		case !d.complete():
+			stats.Chunks, stats.Reason = len(d.bySeq), d.missing()
 			p.add(record.StatusIncomplete, &stats)
 		case d.same && known && sameDocument(old, d.meta):
 			stats.Embedded, stats.Reused = 0, d.meta.Vectors
@@ -297,7 +297,8 @@ func (c *collector) planSettings(p *plan, st *state) error {
 }
 
 // mergeSkipped keeps the entries of the ledger that this run says nothing
-// about.
+// about. A file that was named by itself, and not found below a folder, is
+// reported but not listed: no later run would take it off the list.
 func (c *collector) mergeSkipped(st *state) []record.Skipped {
 	var out []record.Skipped
 	for _, s := range st.skipped {
@@ -308,7 +309,9 @@ func (c *collector) mergeSkipped(st *state) []record.Skipped {
 		}
 	}
 	for _, s := range c.skipped {
-		out = append(out, s)
+		if s.Root != "" {
+			out = append(out, s)
+		}
 	}
 	slices.SortFunc(out, func(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) })
 	return out
