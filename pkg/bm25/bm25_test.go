@@ -5,30 +5,45 @@ import (
 	"testing"
 )
 
-func TestAgainstTheFormula(t *testing.T) {
-	// N = 10, df = 2: ln(1 + 8.5/2.5) = 1.4816; tf 3, length 8, average 10.
-	if got := IDF(10, 2); math.Abs(got-1.4816045409) > 1e-9 {
-		t.Errorf("idf %v", got)
-	}
-	want := 1.4816045409 * 3 * 1.9 / (3 + 0.9*(1-0.5+0.5*0.8))
-	if got := Text([]string{"a"}, []float64{IDF(10, 2)}, []string{"a", "b", "a", "c", "a", "d", "e", "f"}, 10); math.Abs(got-want) > 1e-9 {
-		t.Errorf("score %v, want %v", got, want)
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+func TestIDF(t *testing.T) {
+	for _, c := range []struct {
+		n, df int
+		want  float64
+	}{
+		{10, 1, math.Log(1 + 9.5/1.5)},
+		{10, 10, math.Log(1 + 0.5/10.5)},
+		{10, 0, math.Log(1 + 10.5/0.5)},
+		{0, 0, math.Log(2)},
+		{3, 9, math.Log(1 + 0.5/3.5)}, // no index says so, but nothing breaks
+	} {
+		if got := IDF(c.n, c.df); !near(got, c.want) {
+			t.Errorf("IDF(%d, %d) = %v, want %v", c.n, c.df, got, c.want)
+		}
 	}
 }
 
-func TestBounds(t *testing.T) {
-	idf := []float64{IDF(100, 0), IDF(100, 50), IDF(100, 100)}
-	for i := 1; i < len(idf); i++ {
-		if idf[i] >= idf[i-1] || idf[i] < 0 {
-			t.Errorf("idf is %v: it must fall with df and not below 0", idf)
-		}
+func TestText(t *testing.T) {
+	terms, idf := []string{"a", "b", "c"}, []float64{1, 2, 4}
+	got := Text(terms, idf, []string{"b", "a", "b", "x"}, 8)
+	norm := K1 * (1 - B + B*4/8.0)
+	want := 1*(K1+1)/(1+norm) + 2*2*(K1+1)/(2+norm)
+	if !near(got, want) {
+		t.Errorf("Text = %v, want %v", got, want)
 	}
-	if s := Term(idf[0], 1<<30, 1, 10); s >= Ideal(idf[:1]) {
-		t.Errorf("%v is not below the ideal %v", s, Ideal(idf[:1]))
+	if got := Text(terms, idf, nil, 0); got != 0 {
+		t.Errorf("an empty text scores %v", got)
 	}
-	for _, x := range []float64{IDF(0, 0), IDF(-1, 5), Term(1, 0, 5, 10), Term(1, 1, 5, 0), Ideal(nil)} {
+	if got := Ideal(idf); !near(got, 7*(K1+1)) {
+		t.Errorf("Ideal = %v", got)
+	}
+	for _, x := range []float64{IDF(-1, 5), Term(1, 0, 5, 10), Term(1, 1, 5, 0), Ideal(nil)} {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
-			t.Errorf("got %v", x)
+			t.Errorf("odd arguments give %v", x)
 		}
+	}
+	if endless := Term(4, 1<<40, 1, 8); endless > 4*(K1+1) || endless < 4*(K1+1)-1e-6 {
+		t.Errorf("an endless term scores %v, not the ideal", endless)
 	}
 }

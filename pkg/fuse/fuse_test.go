@@ -1,26 +1,34 @@
 package fuse
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 )
 
 func TestRRF(t *testing.T) {
 	got := RRF(
-		Ranking[string]{Weight: 1, Keys: []string{"a", "b", "c"}},
-		Ranking[string]{Weight: 0.2, Keys: []string{"c", "d"}},
-		Ranking[string]{Weight: 0, Keys: []string{"z", "y"}})
-	order := ""
-	for _, r := range got {
-		order += r.Key
+		Ranking[int]{Weight: 1, Keys: []int{7, 3, 5}},
+		Ranking[int]{Weight: 0.5, Keys: []int{5, 9}},
+		Ranking[int]{Weight: 0, Keys: []int{2, 1}},
+	)
+	want := []Ranked[int]{
+		{5, 1/63.0 + 0.5/61},
+		{7, 1 / 61.0},
+		{3, 1 / 62.0},
+		{9, 0.5 / 62},
+		{1, 0},
+		{2, 0},
 	}
-	if order != "cabdyz" { // 1/63 + 0.2/61 beats 1/61; equal scores by key
-		t.Errorf("got %s: %v", order, got)
+	if !slices.Equal(got, want) {
+		t.Errorf("RRF = %v, want %v", got, want)
 	}
-	if want := 1.0/63 + 0.2/61; got[0].Score != want {
-		t.Errorf("c scores %v, want %v", got[0].Score, want)
+	if none := RRF[int](); len(none) != 0 {
+		t.Errorf("nothing fused is %v", none)
 	}
-	if again := fmt.Sprint(RRF[string]()); again != "[]" {
-		t.Errorf("nothing fused is %s", again)
+	for range 20 { // equal scores stand by key, whatever the order of a map
+		tie := RRF(Ranking[string]{Weight: 1, Keys: []string{"b", "a"}}, Ranking[string]{Weight: 1, Keys: []string{"a", "b"}})
+		if tie[0].Key != "a" {
+			t.Fatalf("tie went to %q", tie[0].Key)
+		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 
 const (
 	// exactWeight bounds the weight of the vector leg where the question is
-	// nothing but identifiers: a code is looked up, not understood. It is small
-	// enough that no rank among 20 candidates overturns the first of BM25.
+	// nothing but identifiers that the index knows: a code is looked up, not
+	// understood, and nothing that only the vectors bring may go before a chunk
+	// that holds it.
 	exactWeight = 0.05
 	// noise is the cosine below which a lexical embedder has seen nothing but
 	// collisions: hits without a common word are dropped there. Two texts

@@ -19,7 +19,6 @@ type memory struct {
 	chunks []*record.Chunk
 	tokens [][]string
 	avg    float64
-	calls  int // of Lexical
 }
 
 func newMemory(s store.Settings, chunks ...*record.Chunk) *memory {
@@ -66,7 +65,6 @@ func (m *memory) Nearest(_ context.Context, q record.Vector, k int, f store.Filt
 }
 
 func (m *memory) Lexical(_ context.Context, terms []string, k int, f store.Filter) (store.Lexical, error) {
-	m.calls++
 	out := store.Lexical{N: len(m.chunks), AvgLen: m.avg, DF: map[string]int{}}
 	for _, t := range terms {
 		out.DF[t] = 0

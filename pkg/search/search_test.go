@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,248 +13,422 @@ import (
 	"kb/pkg/model/offline"
 	"kb/pkg/record"
 	"kb/pkg/store"
+	"kb/pkg/text"
 )
 
-// notes is a small index with the offline embedder's vectors.
-func notes(t *testing.T, e model.Embedder) *memory {
+// neural stands for a semantic model: it puts the texts that it knows onto
+// vectors of three dimensions.
+type neural struct {
+	info  model.Info
+	knows map[string]record.Vector
+	err   error
+	calls int
+}
+
+func (n *neural) Info() model.Info { return n.info }
+func (n *neural) Weight() float64  { return 1 }
+func (n *neural) Semantic() bool   { return true }
+func (n *neural) Batch() int       { return 8 }
+func (n *neural) Embed(_ context.Context, _ model.Purpose, texts []string) ([]record.Vector, error) {
+	n.calls++
+	if n.err != nil {
+		return nil, n.err
+	}
+	return []record.Vector{n.knows[texts[0]]}, nil
+}
+
+var remote = model.Info{Model: "m", BaseURL: "http://e/v1", QueryPrefix: "q: "}
+
+func settings(m model.Info) store.Settings {
+	return store.Settings{Model: m.Model, BaseURL: m.BaseURL, QueryPrefix: m.QueryPrefix,
+		DocumentPrefix: m.DocumentPrefix, Analyzer: text.DefaultAnalyzer}
+}
+
+func chunk(path, body string, v ...float32) *record.Chunk {
+	return &record.Chunk{ID: path, Path: path, Text: body, Vector: v}
+}
+
+// offlineIndex is an index that the offline embedder made.
+func offlineIndex(t *testing.T, chunks ...*record.Chunk) Options {
 	t.Helper()
-	chunks := []*record.Chunk{
-		{Path: "n/a.md", Title: "Birds", Text: "The heron stands in the reeds.", Meta: []byte(`{"tags":["Pond"]}`)},
-		{Path: "n/b.md", Title: "Kitchen", Text: "The kettle is on the stove."},
-		{Path: "n/c.md", Title: "Codes", Text: "ERR-5023 is a clock that drifted."},
-		{Path: "n/d.md", Title: "Codes", Text: "ERR-5032 is a full disk, not ERR-502."},
-		{Path: "n/e.md", Title: "Birds", Text: "The heron stands in the reeds."},
-		{Path: "n/f.md", Title: "差旅", Text: "超标住宿须经两级审批。"},
-	}
-	var texts []string
-	for i, c := range chunks {
-		c.ID = fmt.Sprintf("c%d", i)
-		texts = append(texts, c.FullText())
-	}
-	s := store.Settings{Analyzer: "ngram-1"}
-	if e != nil {
-		vectors, err := e.Embed(t.Context(), model.Document, texts)
+	e := offline.NewEmbedder()
+	for _, c := range chunks {
+		v, err := e.Embed(context.Background(), model.Document, []string{c.FullText()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range chunks {
-			chunks[i].Vector = vectors[i]
-		}
-		info := e.Info()
-		s.Model, s.BaseURL, s.QueryPrefix, s.DocumentPrefix = info.Model, info.BaseURL, info.QueryPrefix, info.DocumentPrefix
+		c.Vector = v[0]
 	}
-	return newMemory(s, chunks...)
+	return Options{Reader: newMemory(settings(e.Info()), chunks...), Embedder: e}
 }
 
-func find(t *testing.T, m *memory, e model.Embedder, question string, p Params) (*record.Query, []*record.Hit, error) {
+func searcher(t *testing.T, o Options) *Searcher {
 	t.Helper()
-	s, err := New(Options{Reader: m, Embedder: e})
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Search(t.Context(), &record.Query{ID: "q", Text: question}, p)
+	return s
 }
 
-func TestEveryModeFindsAndSaysHow(t *testing.T) {
-	e := offline.NewEmbedder()
-	for _, mode := range []string{ModeAuto, ModeVector, ModeBM25, ModeHybrid} {
-		for question, want := range map[string]string{"heron": "n/a.md", "ERR-5023": "n/c.md", "ERR-5032": "n/d.md", "超标审批": "n/f.md"} {
-			q, hits, err := find(t, notes(t, e), e, question, Params{Mode: mode})
-			if err != nil || len(hits) == 0 || hits[0].Path != want || hits[0].Rank != 1 {
-				t.Fatalf("%s %s: %v, %v", mode, question, hits, err)
-			}
-			h := hits[0]
-			if (q.Mode == ModeHybrid) != (h.Scores.RRF != nil && h.Scores.Vector != nil && h.Scores.BM25 != nil) {
-				t.Errorf("%s: scores %+v", mode, h.Scores)
-			}
-			for _, l := range q.Legs {
-				if !l.Ran && l.Why == "" {
-					t.Errorf("%s: leg %s did not run and does not say why", mode, l.Name)
-				}
-			}
-			if len(q.Legs) != 3 || q.Chunks != 6 || q.Documents != 6 || q.Index != "v1" {
-				t.Errorf("%s: query %+v", mode, q)
-			}
-		}
+func ask(t *testing.T, o Options, question string, p Params) (*record.Query, []*record.Hit) {
+	t.Helper()
+	q, hits, err := searcher(t, o).Search(context.Background(), &record.Query{Text: question}, p)
+	if err != nil {
+		t.Fatalf("%s: %v", question, err)
 	}
+	return q, hits
 }
 
-func TestEqualTextsAreShownOnce(t *testing.T) {
-	e := offline.NewEmbedder()
-	_, hits, err := find(t, notes(t, e), e, "heron", Params{TopK: 10})
-	n := 0
+func paths(hits []*record.Hit) string {
+	var out []string
 	for _, h := range hits {
-		if strings.Contains(h.Text, "heron") {
-			n++
+		out = append(out, h.Path)
+	}
+	return strings.Join(out, " ")
+}
+
+func legs(q *record.Query) string {
+	var out []string
+	for _, l := range q.Legs {
+		s := l.Name
+		if l.Ran && l.Weight != 0 {
+			s += fmt.Sprintf(" %g", l.Weight)
+		}
+		if !l.Ran {
+			s += " (" + l.Why + ")"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestModes(t *testing.T) {
+	const question = "how are keys rotated"
+	vectors := Options{
+		Reader: newMemory(settings(remote),
+			chunk("a", "keys are rotated once a month", 1, 0, 0),
+			chunk("b", "每月轮换密钥", 0, 1, 0),
+			chunk("c", "lunch is at noon", 0, 0, 1)),
+		Embedder: &neural{info: remote, knows: map[string]record.Vector{question: {0.6, 0.8, 0}}},
+	}
+	none := Options{Reader: newMemory(store.Settings{}, chunk("a", "keys are rotated once a month"))}
+	for _, c := range []struct {
+		name, mode string
+		o          Options
+		ran, paths string
+		legs       string
+	}{
+		{"auto with vectors", "", vectors, ModeHybrid, "a b c", "bm25 1, vector 1, rerank (not asked for)"},
+		{"hybrid", ModeHybrid, vectors, ModeHybrid, "a b c", "bm25 1, vector 1, rerank (not asked for)"},
+		{"vector", ModeVector, vectors, ModeVector, "b a c", "bm25 (mode vector), vector, rerank (not asked for)"},
+		{"bm25", ModeBM25, vectors, ModeBM25, "a", "bm25, vector (mode bm25), rerank (not asked for)"},
+		{"auto without vectors", ModeAuto, none, ModeBM25, "a", "bm25, vector (the index has no vectors), rerank (not asked for)"},
+		{"auto without embedder", ModeAuto, Options{Reader: vectors.Reader}, ModeBM25, "a", "bm25, vector (no embedder is configured), rerank (not asked for)"},
+		{"empty index", ModeHybrid, Options{Reader: newMemory(store.Settings{})}, ModeHybrid, "", "bm25, vector (the index is empty), rerank (not asked for)"},
+	} {
+		q, hits := ask(t, c.o, question, Params{Mode: c.mode})
+		if q.Mode != c.ran || paths(hits) != c.paths || legs(q) != c.legs {
+			t.Errorf("%s: mode %s, hits %s, legs %s", c.name, q.Mode, paths(hits), legs(q))
+		}
+		info := c.o.Reader.Info()
+		if q.Chunks != info.Chunks || q.Documents != info.Documents || q.Index != info.Version || q.Analyzer != text.DefaultAnalyzer {
+			t.Errorf("%s: %+v", c.name, q)
+		}
+		for i, h := range hits {
+			if h.Rank != i+1 || h.Query != q.ID || i > 0 && h.Score > hits[i-1].Score {
+				t.Errorf("%s: hit %d: %+v", c.name, i, h)
+			}
 		}
 	}
-	if err != nil || n != 1 || hits[0].Path != "n/a.md" {
-		t.Errorf("%d hits of one text: %v, %v", n, hits, err)
+	for _, mode := range []string{ModeVector, ModeHybrid} {
+		_, _, err := searcher(t, none).Search(context.Background(), &record.Query{Text: "x"}, Params{Mode: mode})
+		if !errors.Is(err, ErrNoVectors) {
+			t.Errorf("%s without vectors: %v", mode, err)
+		}
 	}
 }
 
-func TestFiltersComeBeforeRanks(t *testing.T) {
-	e := offline.NewEmbedder()
-	for _, f := range []store.Filter{{Paths: []string{"n/e.*"}}, {Paths: []string{"**/e.md", "x"}}} {
-		_, hits, err := find(t, notes(t, e), e, "heron", Params{TopK: 1, Candidates: 1, Filter: f})
-		if err != nil || len(hits) != 1 || hits[0].Path != "n/e.md" {
-			t.Errorf("%v: %v, %v", f, hits, err)
-		}
+// Where both legs ran, a hit has both scores, whichever leg brought it, and
+// they are those that the other leg would have given it.
+func TestBothScores(t *testing.T) {
+	var chunks []*record.Chunk
+	for i := range 8 {
+		v := record.Vector{float32(math.Cos(float64(i) / 5)), float32(math.Sin(float64(i) / 5)), 0}
+		chunks = append(chunks, chunk(fmt.Sprint(i), strings.Repeat("key ", i)+strings.Repeat("lock ", 9-i), v...))
 	}
-	_, hits, err := find(t, notes(t, e), e, "heron kettle", Params{Filter: store.Filter{Tags: []string{"#pond"}}})
-	if err != nil || len(hits) != 1 || hits[0].Path != "n/a.md" {
-		t.Errorf("tag: %v, %v", hits, err)
+	o := Options{Reader: newMemory(settings(remote), chunks...),
+		Embedder: &neural{info: remote, knows: map[string]record.Vector{"key": {1, 0, 0}}}}
+	_, all := ask(t, o, "key", Params{TopK: 8})
+	want := map[string]record.Scores{}
+	for _, h := range all {
+		want[h.ID] = h.Scores
+	}
+	_, hits := ask(t, o, "key", Params{TopK: 3, Candidates: 3})
+	if len(hits) != 3 {
+		t.Fatalf("%d hits", len(hits))
+	}
+	for _, h := range hits {
+		if h.Scores.Vector == nil || h.Scores.BM25 == nil || h.Scores.RRF == nil {
+			t.Fatalf("hit %s lacks a score: %+v", h.ID, h.Scores)
+		}
+		if w := want[h.ID]; *h.Scores.Vector != *w.Vector || *h.Scores.BM25 != *w.BM25 {
+			t.Errorf("hit %s: vector %v and bm25 %v, want %v and %v", h.ID, *h.Scores.Vector, *h.Scores.BM25, *w.Vector, *w.BM25)
+		}
 	}
 }
 
-func TestAnotherModelIsRefused(t *testing.T) {
-	m := notes(t, offline.NewEmbedder())
-	other := &fake{info: model.Info{Model: "other", BaseURL: "http://h/v1"}}
-	for _, mode := range []string{ModeAuto, ModeVector, ModeHybrid} {
-		_, _, err := find(t, m, other, "heron", Params{Mode: mode})
-		var mismatch *MismatchError
-		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "other at http://h/v1") || !strings.Contains(err.Error(), "kb-hash") {
-			t.Errorf("%s: %v", mode, err)
+func TestOwnVector(t *testing.T) {
+	e := &neural{info: model.Info{Model: "another"}}
+	o := Options{Reader: newMemory(settings(remote), chunk("a", "x", 1, 0, 0), chunk("b", "y", 0, 1, 0)), Embedder: e}
+	search := func(q *record.Query) ([]*record.Hit, error) {
+		q.Text = "z"
+		_, hits, err := searcher(t, o).Search(context.Background(), q, Params{Mode: ModeVector})
+		return hits, err
+	}
+	hits, err := search(&record.Query{Vector: record.Vector{0, 5, 0}, Model: remote.Model, BaseURL: remote.BaseURL})
+	if err != nil || paths(hits) != "b a" || math.Abs(hits[0].Score-1) > 1e-6 || e.calls != 0 {
+		t.Errorf("hits %s, %v, %d requests", paths(hits), err, e.calls)
+	}
+	var mismatch *MismatchError
+	if _, err := search(&record.Query{Vector: record.Vector{0, 1, 0}, Model: "another"}); !errors.As(err, &mismatch) {
+		t.Errorf("a vector of another model: %v", err)
+	}
+	for _, q := range []*record.Query{
+		{Vector: record.Vector{0, 1, 0}},
+		{Vector: record.Vector{0, 1}, Model: remote.Model, BaseURL: remote.BaseURL},
+		{Vector: record.Vector{0, 0, 0}, Model: remote.Model, BaseURL: remote.BaseURL},
+	} {
+		if _, err := search(q); err == nil {
+			t.Errorf("no error for %+v", q)
 		}
-	}
-	if _, hits, err := find(t, m, other, "heron", Params{Mode: ModeBM25}); err != nil || len(hits) == 0 {
-		t.Errorf("bm25: %v, %v", hits, err)
-	}
-	if other.calls > 0 {
-		t.Error("a request was made all the same")
 	}
 }
 
-func TestAnEmbedderThatFailsIsNotHidden(t *testing.T) {
-	e := &fake{info: model.Info{Model: "m"}}
-	m := notes(t, e)
-	e.err = errors.New("connection refused")
+func TestFingerprint(t *testing.T) {
+	index := newMemory(settings(remote), chunk("a", "word", 1, 0, 0))
+	for _, c := range []struct {
+		config model.Info
+		says   string
+	}{
+		{model.Info{Model: "other", BaseURL: remote.BaseURL, QueryPrefix: "q: "}, "model m at http://e/v1, but the configured model is other at http://e/v1"},
+		{model.Info{Model: "m", QueryPrefix: "q: "}, "the configured model is m (offline)"},
+		{model.Info{Model: "m", BaseURL: remote.BaseURL}, `query prefix "q: ", but "" is configured`},
+		{model.Info{Model: "m", BaseURL: remote.BaseURL, QueryPrefix: "q: ", DocumentPrefix: "d"}, `document prefix "", but "d" is configured`},
+	} {
+		e := &neural{info: c.config}
+		s := searcher(t, Options{Reader: index, Embedder: e})
+		for _, mode := range []string{ModeAuto, ModeVector, ModeHybrid} {
+			_, _, err := s.Search(context.Background(), &record.Query{Text: "word"}, Params{Mode: mode})
+			var mismatch *MismatchError
+			if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), c.says) || e.calls > 0 {
+				t.Errorf("%s: %v after %d requests, want %q", mode, err, e.calls, c.says)
+			}
+			if early := s.Check(Params{Mode: mode}); !errors.As(early, &mismatch) {
+				t.Errorf("%s: Check says %v", mode, early)
+			}
+		}
+		if _, hits := ask(t, Options{Reader: index, Embedder: e}, "word", Params{Mode: ModeBM25}); paths(hits) != "a" || s.Check(Params{Mode: ModeBM25}) != nil {
+			t.Errorf("bm25 needs no embedder, but found %q", paths(hits))
+		}
+	}
+}
+
+func TestEmbeddingFails(t *testing.T) {
 	var warnings []string
-	s, err := New(Options{Reader: m, Embedder: e, Warn: func(w string) { warnings = append(warnings, w) }})
-	if err != nil {
-		t.Fatal(err)
+	o := Options{
+		Reader:   newMemory(settings(remote), chunk("a", "word", 1, 0, 0)),
+		Embedder: &neural{info: remote, err: errors.New("connection refused")},
+		Warn:     func(m string) { warnings = append(warnings, m) },
 	}
+	s := searcher(t, o)
 	for range 2 {
-		q, hits, err := s.Search(t.Context(), &record.Query{Text: "heron"}, Params{})
-		if err != nil || len(hits) == 0 || q.Mode != ModeBM25 || !strings.Contains(q.Legs[1].Why, "connection refused") {
-			t.Fatalf("%+v %v %v", q, hits, err)
+		q, hits, err := s.Search(context.Background(), &record.Query{Text: "word"}, Params{})
+		if err != nil || paths(hits) != "a" || q.Mode != ModeBM25 || !strings.Contains(legs(q), "vector (the question could not be embedded: connection refused)") {
+			t.Errorf("auto: %v, hits %s, legs %s", err, paths(hits), legs(q))
 		}
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "connection refused") {
 		t.Errorf("warnings %q", warnings)
 	}
-	if _, _, err := s.Search(t.Context(), &record.Query{Text: "heron"}, Params{Mode: ModeHybrid}); err == nil {
-		t.Error("hybrid, asked for by name, was replaced in silence")
+	for _, mode := range []string{ModeVector, ModeHybrid} {
+		if _, _, err := s.Search(context.Background(), &record.Query{Text: "word"}, Params{Mode: mode}); err == nil {
+			t.Errorf("%s: no error", mode)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := s.Search(ctx, &record.Query{Text: "word"}, Params{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }
 
-func TestAQuestionMayBringItsVector(t *testing.T) {
-	e := &fake{info: model.Info{Model: "m", BaseURL: "u"}}
-	m := notes(t, e)
-	v := record.Vector{3, 4}
-	e.calls = 0
-	s, _ := New(Options{Reader: m, Embedder: e})
-	_, hits, err := s.Search(t.Context(), &record.Query{Text: "x", Vector: v, Model: "m", BaseURL: "u"}, Params{Mode: ModeVector})
-	if err != nil || len(hits) == 0 || e.calls != 0 {
-		t.Errorf("%v, %v, %d requests", hits, err, e.calls)
+func TestExactIdentifiers(t *testing.T) {
+	o := offlineIndex(t,
+		chunk("e2", "ERR-5032 ERR-5032 ERR-5032 err err valve"),
+		chunk("e1", "a long note on many other things, and at its end that ERR-5023 means the valve of the second boiler is shut"),
+		chunk("f1", "call rotate_keys() once per month, whatever else the schedule of the team may say about it"),
+		chunk("f2", "rotate the keys, keys to rotate, rotate keys, keys keys rotate"),
+		chunk("h1", "use parseHTTPHeader to split the line"),
+		chunk("o1", "pass --fail-fast to stop at the first error of a long run of tests"),
+		chunk("o2", "fail fast, fast fail, fail, fast"),
+		chunk("v2", "v2.1.10 v2.1.10 v2.1.10 fixes 10 and 1"),
+		chunk("v1", "the release v2.10.1 fixes the clock, the radio, the lamp and everything that was broken before it"),
+	)
+	for question, want := range map[string]string{
+		"ERR-5023": "e1", "ERR-5032": "e2", "err5023": "e1", "5023": "e1", "v2.10.1": "v1", "v2.1.10": "v2",
+		"rotate_keys": "f1", "HTTPHeader": "h1", `"--fail-fast"`: "o1", "ＥＲＲ－５０２３": "e1",
+	} {
+		for _, mode := range []string{ModeAuto, ModeBM25} {
+			if _, hits := ask(t, o, question, Params{Mode: mode}); len(hits) == 0 || hits[0].Path != want {
+				t.Errorf("%s by %s: %s, want %s first", question, mode, paths(hits), want)
+			}
+		}
 	}
-	for _, q := range []record.Query{{Text: "x", Vector: v}, {Text: "x", Vector: v, Model: "z"}, {Text: "x", Vector: record.Vector{1}, Model: "m", BaseURL: "u"}, {Text: "x", Vector: record.Vector{0, 0}, Model: "m", BaseURL: "u"}} {
-		if _, _, err := s.Search(t.Context(), &q, Params{Mode: ModeVector}); err == nil {
-			t.Errorf("%+v was searched", q)
+	for _, question := range []string{`"`, "'", "*", `\`, "（）"} {
+		for _, mode := range []string{ModeAuto, ModeBM25, ModeVector} {
+			if _, hits := ask(t, o, question, Params{Mode: mode}); len(hits) != 0 {
+				t.Errorf("%s by %s: %s", question, mode, paths(hits))
+			}
+		}
+	}
+	for _, question := range []string{"-x", "NEAR(", "a AND", "zebra", "什么是", strings.Repeat("valve ", 5000)} {
+		ask(t, o, question, Params{})
+	}
+	if _, _, err := searcher(t, o).Search(context.Background(), &record.Query{Text: " \n"}, Params{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("empty question: %v", err)
+	}
+}
+
+// An identifier alone is looked up by BM25, however sure a neural model is of
+// something else.
+func TestExactIdentifierWithSemanticModel(t *testing.T) {
+	o := Options{
+		Reader:   newMemory(settings(remote), chunk("e2", "ERR-5032", 1, 0, 0), chunk("e3", "ERR-5033", 0.8, 0.6, 0), chunk("e1", "ERR-5023 and more", 0, 0, 1)),
+		Embedder: &neural{info: remote, knows: map[string]record.Vector{"ERR-5023": {1, 0, 0}}},
+	}
+	for _, p := range []Params{{}, {TopK: 1, Candidates: 1}} {
+		if q, hits := ask(t, o, "ERR-5023", p); hits[0].Path != "e1" {
+			t.Errorf("%+v: %s, legs %s", p, paths(hits), legs(q))
 		}
 	}
 }
 
-func TestConfidenceTellsKnownFromUnknown(t *testing.T) {
-	e := offline.NewEmbedder()
-	m := notes(t, e)
-	known, _, _ := find(t, m, e, "where does the heron stand?", Params{})
-	unknown, hits, err := find(t, m, e, "quantum chromodynamics of quarks", Params{})
-	if err != nil || *known.Confidence < known.Floor || *unknown.Confidence >= unknown.Floor || len(hits) != 0 {
-		t.Errorf("known %v, unknown %v, floor %v, hits %v, %v", *known.Confidence, *unknown.Confidence, known.Floor, hits, err)
+func TestRepeatedTextsAndLimits(t *testing.T) {
+	var chunks []*record.Chunk
+	for i := range 30 {
+		chunks = append(chunks, chunk(fmt.Sprintf("copy%02d", i), "the same key text"))
 	}
-	// A semantic embedder may know better than the words do.
-	semantic := &fake{info: model.Info{Model: "m"}}
-	q, _, err := find(t, notes(t, semantic), semantic, "鹭站在哪里", Params{})
-	if err != nil || q.Confidence != nil {
-		t.Errorf("a question in another language has confidence %v, %v", q.Confidence, err)
+	chunks = append(chunks, chunk("other1", "a key and other words here"), chunk("other2", "another key with many more words in it"))
+	o := offlineIndex(t, chunks...)
+	if _, hits := ask(t, o, "key", Params{TopK: 3}); len(hits) != 3 || hits[0].Path != "copy00" || paths(hits[1:]) != "other1 other2" {
+		t.Errorf("repeated texts: %s", paths(hits))
+	}
+	_, all := ask(t, o, "key", Params{Mode: ModeBM25})
+	limit := all[1].Score
+	if _, hits := ask(t, o, "key", Params{Mode: ModeBM25, MinScore: limit}); len(hits) != 2 {
+		t.Errorf("min-score %v of %v left %d hits, want 2", limit, all[2].Score, len(hits))
+	}
+	chunks[31].Meta = []byte(`{"tags":["Pond"]}`)
+	for want, f := range map[string]store.Filter{"other1": {Paths: []string{"other*"}}, "other2": {Tags: []string{"#pond"}}} {
+		if _, hits := ask(t, o, "key", Params{TopK: 1, Candidates: 1, Filter: f}); paths(hits) != want {
+			t.Errorf("%+v: %s", f, paths(hits))
+		}
+	}
+	if _, hits := ask(t, o, "giraffe", Params{}); len(hits) != 0 {
+		t.Errorf("nothing in common, but found %s", paths(hits))
 	}
 }
 
-func TestOddQuestions(t *testing.T) {
-	e := offline.NewEmbedder()
-	for _, question := range []string{"*", `"`, "'", `\`, "-x", "NEAR(", "a AND", "什么是", strings.Repeat("heron ", 5000)} {
-		if _, _, err := find(t, notes(t, e), e, question, Params{}); err != nil {
-			t.Errorf("%.20q: %v", question, err)
-		}
+func TestConfidence(t *testing.T) {
+	lexical := offlineIndex(t,
+		chunk("a", "the hotel limit is 500 a night in large cities"),
+		chunk("b", "keys are rotated once a month"),
+		chunk("c", "lunch is served at noon"))
+	q, _ := ask(t, lexical, "how often are keys rotated", Params{})
+	if q.Confidence == nil || *q.Confidence < 0.5 || q.Floor != DefaultFloor || len(q.Signals) != 2 || len(q.Terms) == 0 {
+		t.Errorf("answerable: %+v", q)
 	}
-	for _, question := range []string{"", "  \n"} {
-		if _, _, err := find(t, notes(t, e), e, question, Params{}); !errors.Is(err, ErrEmpty) {
-			t.Errorf("%q: %v", question, err)
-		}
+	q, _ = ask(t, lexical, "how do black holes evaporate at noon", Params{})
+	if q.Confidence == nil || *q.Confidence >= q.Floor {
+		t.Errorf("not answerable: %v of %v", *q.Confidence, q.Signals)
+	}
+	if q, _ = ask(t, lexical, "*", Params{}); q.Confidence == nil || *q.Confidence != 0 {
+		t.Errorf("no term: %v", q.Confidence)
+	}
+	if q, _ = ask(t, lexical, "how do black holes evaporate", Params{Mode: ModeVector}); q.Confidence == nil {
+		t.Error("no confidence by lexical vectors alone")
+	}
+
+	index := newMemory(settings(remote), chunk("a", "keys are rotated once a month", 1, 0, 0))
+	index.info.Calibration = &store.Calibration{Floor: 0.4}
+	o := Options{Reader: index, Embedder: &neural{info: remote, knows: map[string]record.Vector{
+		"密钥多久轮换": {1, 0, 0}, "keys rotated": {1, 0, 0}}}}
+	if q, _ = ask(t, o, "密钥多久轮换", Params{}); q.Confidence != nil || q.Floor != 0.4 {
+		t.Errorf("a question in another language: confidence %v, floor %v", q.Confidence, q.Floor)
+	}
+	if q, _ = ask(t, o, "keys rotated", Params{}); q.Confidence == nil {
+		t.Error("the lexical signals may speak for an answer")
+	}
+	if q, _ = ask(t, o, "密钥多久轮换", Params{Mode: ModeBM25}); q.Confidence == nil {
+		t.Error("by BM25 alone the lexical signals count")
 	}
 }
 
-func TestRunAnswersEachLine(t *testing.T) {
-	e := offline.NewEmbedder()
-	s, _ := New(Options{Reader: notes(t, e), Embedder: e})
-	in := func(lines ...string) iter.Seq2[record.Record, error] {
-		return func(yield func(record.Record, error) bool) {
-			for _, l := range lines {
-				r := &record.Raw{}
-				if err := record.Decode([]byte(l), r); err != nil || !yield(r, err) {
+func TestRun(t *testing.T) {
+	s := searcher(t, offlineIndex(t, chunk("a", "keys are rotated"), chunk("b", "lunch at noon")))
+	run := func(in ...record.Record) (out []string, err error) {
+		seq := func(yield func(record.Record, error) bool) {
+			for _, r := range in {
+				if !yield(r, nil) {
 					return
 				}
 			}
 		}
+		for r, e := range s.Run(context.Background(), seq, Params{TopK: 1}) {
+			if e != nil {
+				return out, e
+			}
+			switch r := r.(type) {
+			case *record.Query:
+				line, _ := record.Append(nil, &record.Query{ID: r.ID, Text: r.Text, Extra: r.Extra})
+				out = append(out, string(line))
+			case *record.Hit:
+				out = append(out, "hit "+r.Query+" "+r.Path)
+			case *record.Raw:
+				out = append(out, string(r.Line))
+			}
+		}
+		return out, nil
 	}
-	var got []string
-	for r, err := range s.Run(t.Context(), in(`{"q":"heron","id":"7","user":"lin"}`, `{"kind":"memo"}`, `{"q":"kettle"}`), Params{TopK: 1}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, _ := record.Append(nil, r)
-		got = append(got, r.Kind())
-		if r.Kind() == record.KindQuery && len(got) == 1 && !strings.Contains(string(line), `"id":"7"`) {
-			t.Errorf("the question's id is lost: %s", line)
-		}
-		if len(got) == 1 && !strings.Contains(string(line), `"user":"lin"`) {
-			t.Errorf("the question's fields are lost: %s", line)
-		}
+	raw := func(line string) record.Record {
+		r := new(record.Raw)
+		_ = record.Decode([]byte(line), r)
+		return r
 	}
-	if strings.Join(got, " ") != "query hit memo query hit" {
-		t.Errorf("got %v", got)
+	got, err := run(raw(`{"q":"keys","id":"q1","answers":["x"]}`), raw(`{"kind":"note","x":1}`), &record.Query{ID: "q2", Text: "noon"})
+	want := []string{
+		`{"kind":"query","id":"q1","text":"keys","answers":["x"]}`, "hit q1 a",
+		`{"kind":"note","x":1}`,
+		`{"kind":"query","id":"q2","text":"noon"}`, "hit q2 b",
 	}
-	for _, bad := range []string{`{"q":""}`, `{"q":3}`} {
-		failed := false
-		for _, err := range s.Run(t.Context(), in(bad), Params{}) {
-			failed = failed || err != nil
-		}
-		if !failed {
-			t.Errorf("%s was searched", bad)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n got %q\nwant %q", err, got, want)
+	}
+	for _, line := range []string{`{"q":5}`, `{"question":"x"}`, `{"q":""}`, `{"q":"x","id":5}`} {
+		if _, err := run(raw(`{"q":"keys"}`), raw(line)); err == nil || !strings.HasPrefix(err.Error(), "record 2: ") {
+			t.Errorf("%s: %v", line, err)
 		}
 	}
 }
 
-// fake is a semantic embedder of two dimensions.
-type fake struct {
-	info  model.Info
-	err   error
-	calls int
-}
-
-func (f *fake) Info() model.Info { return f.info }
-func (f *fake) Weight() float64  { return 1 }
-func (f *fake) Semantic() bool   { return true }
-func (f *fake) Batch() int       { return 8 }
-func (f *fake) Embed(_ context.Context, _ model.Purpose, texts []string) ([]record.Vector, error) {
-	f.calls++
-	if f.err != nil {
-		return nil, f.err
+func TestValidate(t *testing.T) {
+	for _, p := range []Params{{Mode: "fuzzy"}, {TopK: -1}, {Candidates: -1}, {Filter: store.Filter{Paths: []string{"["}}}} {
+		if p.Validate() == nil {
+			t.Errorf("%+v is accepted", p)
+		}
 	}
-	out := make([]record.Vector, len(texts))
-	for i := range texts {
-		out[i] = record.Vector{0.6, 0.8}
+	if err := (Params{}).Validate(); err != nil {
+		t.Error(err)
 	}
-	return out, nil
 }

@@ -67,9 +67,18 @@ func (a *ngram) Name() string { return "ngram-1" }
 
 func (a *ngram) Tokens(s string) []string {
 	f := fold(s)
-	w := tokenWriter{stems: &a.stems, tokens: make([]string, 0, len(f.text)/3+4)}
+	w := tokenWriter{stems: &a.stems, tokens: make([]string, 0, expected(f.text))}
 	scan(f, &w)
 	return w.tokens
+}
+
+// expected is about how many tokens a text has: two for each character of three
+// bytes, one for each word.
+func expected(s string) int {
+	if isASCII(s) {
+		return len(s)/5 + 4
+	}
+	return len(s)*2/3 + 4
 }
 
 func (a *ngram) QueryTerms(s string) []string {

@@ -181,7 +181,7 @@ func (c *compound) writeJoined(word string, w *tokenWriter) {
 			w.add(stem)
 		}
 	case !strings.Contains(word, "."):
-		w.addWord(strings.NewReplacer("-", "", "_", "").Replace(word))
+		w.addWord(strings.ReplaceAll(strings.ReplaceAll(word, "-", ""), "_", ""))
 	case c.initials(word):
 		w.addWord(strings.ReplaceAll(word, ".", ""))
 	case word[0] == 'v' && digit(word[1]):

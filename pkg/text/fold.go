@@ -35,18 +35,28 @@ func fold(s string) folded {
 	if isASCII(s) {
 		return foldASCII(s)
 	}
-	f := folder{trad: simplified()}
+	f := folder{trad: simplified(), held: none}
 	f.out.Grow(len(s))
+	mixed := false
 	for len(s) > 0 {
 		n := plainPrefix(s)
 		f.write(s[:n])
-		s = s[n:]
+		if s = s[n:]; s == "" {
+			break
+		}
+		mixed = true
 		n = mixedPrefix(s)
 		f.write(norm.NFKC.String(s[:n]))
 		s = s[n:]
 	}
 	f.flush()
-	return folded{f.out.String(), f.humps}
+	out := f.out.String()
+	if mixed && !norm.NFC.IsNormalString(out) {
+		// a small letter may combine with a mark that its capital does not
+		// combine with; the offsets of the humps are lost with it
+		return folded{text: norm.NFC.String(out)}
+	}
+	return folded{out, f.humps}
 }
 
 func isASCII(s string) bool {
@@ -101,12 +111,15 @@ type folder struct {
 	before, held rune
 }
 
+// none stands for no rune.
+const none rune = -1
+
 func (f *folder) write(s string) {
 	for _, r := range s {
 		if r = visible(r); r < 0 {
 			continue
 		}
-		if f.held != 0 {
+		if f.held != none {
 			f.emit(r)
 		}
 		f.before, f.held = f.held, r
@@ -114,8 +127,8 @@ func (f *folder) write(s string) {
 }
 
 func (f *folder) flush() {
-	if f.held != 0 {
-		f.emit(0)
+	if f.held != none {
+		f.emit(none)
 	}
 }
 
@@ -141,7 +154,7 @@ func (f *folder) emit(next rune) {
 }
 
 func asciiByte(r rune) byte {
-	if r < utf8.RuneSelf {
+	if r >= 0 && r < utf8.RuneSelf {
 		return byte(r)
 	}
 	return 0
@@ -150,9 +163,6 @@ func asciiByte(r rune) byte {
 // visible maps a rune that has a plain equivalent for a searcher, or to -1
 // what cannot be seen.
 func visible(r rune) rune {
-	if r == 0 {
-		return ' '
-	}
 	if r < 0xad {
 		return r
 	}
@@ -234,7 +244,7 @@ type charTable struct {
 const firstIdeograph = 0x3400
 
 func (t *charTable) get(r rune) rune {
-	if i := int(r) - firstIdeograph; i < len(t.direct) {
+	if i := int(r) - firstIdeograph; i >= 0 && i < len(t.direct) {
 		if to := t.direct[i]; to != 0 {
 			return rune(to)
 		}

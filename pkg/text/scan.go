@@ -85,7 +85,7 @@ func scanDense(s string, i int, c class, w *tokenWriter) int {
 		end := i + n
 		for end < len(s) {
 			r, n := utf8.DecodeRuneInString(s[end:])
-			if r < 0x300 || !unicode.IsMark(r) {
+			if !isMark(r) {
 				break
 			}
 			end += n
@@ -97,4 +97,11 @@ func scanDense(s string, i int, c class, w *tokenWriter) int {
 		before, i = i, end
 	}
 	return i
+}
+
+func isMark(r rune) bool {
+	if r < 0x300 || r >= 0x3400 && r <= 0xa000 {
+		return false
+	}
+	return unicode.IsMark(r)
 }

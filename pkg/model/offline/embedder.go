@@ -29,12 +29,12 @@ import (
 // three question sets (XQuAD in Chinese and English, CMRC 2018):
 //
 //	dimension     512           1024          2048
-//	XQuAD zh   79.8 / .946   84.0 / .950   86.7 / .957
-//	CMRC       75.1 / .949   83.1 / .965   86.8 / .971
-//	XQuAD en   82.5 / .956   87.6 / .959   88.7 / .963
+//	XQuAD zh   79.8 / .946   84.0 / .950   87.0 / .956
+//	CMRC       75.1 / .949   83.1 / .965   87.0 / .972
+//	XQuAD en   82.5 / .956   87.6 / .959   89.3 / .965
 //
-// Fewer than 2,048 make the fused ranking measurably worse than BM25 alone
-// (.960, .976, .965). The 3- and 4-grams add up to 3.6 points in English and
+// With fewer than 2,048 the fused ranking falls a point behind BM25 alone
+// (.960, .976, .966). The 3- and 4-grams add up to 3.6 points in English and
 // find misspelt words. Tried without gain: one or three positions a feature,
 // less weight for single characters, leaving stop words out of the passages.
 type Embedder struct{ analyzer text.Analyzer }

@@ -60,41 +60,6 @@ func TestVectorsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestReranker(t *testing.T) {
-	one, half := 1.0, 0.5
-	q := &record.Query{Text: "heron reeds", Analyzer: "ngram-1"}
-	hits := []*record.Hit{
-		{ID: "a", Text: "The kettle is on the stove.", Scores: record.Scores{}},
-		{ID: "b", Text: "A heron stands in the reeds.", Scores: record.Scores{}},
-	}
-	order := func(q *record.Query) []string {
-		scores, err := NewReranker().Rerank(t.Context(), q, hits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		slices.SortStableFunc(scores, func(x, y model.Score) int {
-			if x.Score > y.Score {
-				return -1
-			}
-			return 1
-		})
-		var ids []string
-		for _, s := range scores {
-			ids = append(ids, hits[s.Index].ID)
-		}
-		return ids
-	}
-	if got := order(q); got[0] != "b" {
-		t.Errorf("hits from elsewhere: %v", got)
-	}
-	q.Terms = map[string]float64{"heron": 2, "reed": 2}
-	hits[0].Scores = record.Scores{BM25: &half, Vector: &half}
-	hits[1].Scores = record.Scores{BM25: &one, Vector: &half}
-	if got := order(q); got[0] != "b" {
-		t.Errorf("hits of a search: %v", got)
-	}
-}
-
 func TestConformance(t *testing.T) {
 	modeltest.Embedder(t, NewEmbedder())
 	q := &record.Query{ID: "q", Text: "where does the heron stand?", Analyzer: "ngram-1"}

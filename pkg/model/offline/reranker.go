@@ -20,10 +20,10 @@ import (
 // vector leg's score where it ran. The sum is at most 1.2. Cost: one pass over
 // the tokens of each hit.
 //
-// On question sets in Chinese and English the MRR is that of BM25 alone or up
-// to 0.004 above it, 0.002 below it at worst, whatever the fusion before it
-// lost. The share of the terms in the whole passage instead of the window
-// loses 0.07 on long questions.
+// MRR of hybrid search before and after, and of BM25 alone, on three question
+// sets: XQuAD zh .956, .962, .960; CMRC 2018 .972, .976, .976; XQuAD en .965,
+// .963, .966. The share of the terms in the whole passage instead of the
+// window loses 0.07 on long questions.
 type Reranker struct{}
 
 const (
