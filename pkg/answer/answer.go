@@ -92,7 +92,7 @@ func (w *writer) answer(ctx context.Context) (*record.Answer, error) {
 	}
 	marks, invalid, err := w.generate(ctx)
 	if err != nil && w.text.Len() == 0 {
-		return nil, fmt.Errorf("%s: %w", w.opt.Generator.Name(), err)
+		return nil, err
 	}
 	if reason := w.incomplete(err); reason != "" {
 		a := w.record()
