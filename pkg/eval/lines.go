@@ -34,7 +34,7 @@ func eachObject(in jsonl.Input, f func(n int, object []byte) error) error {
 // objects calls f with the objects of one line, of which there is nearly
 // always one.
 func objects(text []byte, f func([]byte) error) error {
-	text = bytes.ReplaceAll(text, []byte("\ufeff{"), []byte("{"))
+	text = bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\ufeff{"), []byte("{")))
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for {
 		var object json.RawMessage
