@@ -36,8 +36,9 @@ eval: kb
 	./kb eval eval/questions.jsonl --mode all --text --min hit=0.85,mrr=0.8,refusal=0.6
 
 index: kb
-	rm -f index.jsonl.zst
-	./kb build --text notes
+	rm -f index.jsonl.zst.new
+	env -u KB_EMBED_BASE_URL -u KB_EMBED_MODEL ./kb build --text --index index.jsonl.zst.new notes
+	mv index.jsonl.zst.new index.jsonl.zst && rm -f index.jsonl.zst.new.lock
 
 demo: kb
 	scripts/demo.sh

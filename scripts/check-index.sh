@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fails when index.jsonl.zst is not, byte for byte, the index of notes/.
 set -eu
+unset $(env | sed -n "s/^\(KB_[A-Z_]*\)=.*/\1/p") # the index of notes/ is made offline
 kb=$(realpath "$1")
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT

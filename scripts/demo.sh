@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds an index of notes/ in a temporary folder and asks it three questions.
 set -eu
+unset $(env | sed -n "s/^\(KB_[A-Z_]*\)=.*/\1/p") # the index of notes/ is made offline
 kb=$PWD/kb
 index=$(mktemp -d)/index.jsonl.zst
 trap 'rm -rf "$(dirname "$index")"' EXIT

@@ -9,7 +9,7 @@
 # All sets are searched in all modes. In a set named *-refusal the articles of
 # some questions are gone ("answerable": false): there the refusal floor is the
 # default one, and then one fitted on every other question and tested on the
-# rest. Needs jq.
+# rest. Questions without a text are left out (CMRC 2018 has two). Needs jq.
 set -euo pipefail
 : "${KB:?set KB to the binary}"
 dir=${1:?name the folder of the sets}
@@ -50,13 +50,14 @@ echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
 for corpus in "$dir"/*/corpus.jsonl; do
   set=$(basename "$(dirname "$corpus")")
   index "$set"
+  jq -c 'select(.q | test("\\S"))' "$dir/$set/questions.jsonl" >"$work/questions.jsonl"
   case $set in
   *-refusal)
-    awk -v odd="$work/odd.jsonl" -v even="$work/even.jsonl" '{ print > (NR % 2 ? odd : even) }' "$dir/$set/questions.jsonl"
+    awk -v odd="$work/odd.jsonl" -v even="$work/even.jsonl" '{ print > (NR % 2 ? odd : even) }' "$work/questions.jsonl"
     rows "$set" "$work/even.jsonl" auto '(default)'
     "$KB" eval "$work/odd.jsonl" --index "$work/$set.zst" --calibrate --json >"$work/$set.calibration"
     rows "$set" "$work/even.jsonl" auto '(fitted on the other half)'
     ;;
-  *) rows "$set" "$dir/$set/questions.jsonl" all '(default)' ;;
+  *) rows "$set" "$work/questions.jsonl" all '(default)' ;;
   esac
 done

@@ -46,15 +46,17 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			c := e.console("kb build")
 			defer c.close()
 			began := e.now()
-			opt, err := s.buildOptions(ctx, e, c, lf, cf, full)
+			opt, err := s.buildOptions(e, c, lf, cf, full)
 			if err != nil {
 				return err
 			}
+			defer closeReuse(opt.Embed)
 			opt.Index.AllowEmpty, opt.Index.NoWait = allowEmpty, noWait
+			named := len(paths) > 0
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
-			if len(paths) == 0 {
+			if !named {
 				if paths, err = knownRoots(ctx, opt.Store); err != nil {
 					return err
 				}
@@ -84,7 +86,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 	return cmd
 }
 
-func (s *settings) buildOptions(ctx context.Context, e *env, c *console, lf loadFlags, cf chunkFlags, full bool) (build.Options, error) {
+func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags, full bool) (build.Options, error) {
 	opt := build.Options{Program: version, Now: e.now, Warn: c.warn}
 	var err error
 	if opt.Store, err = s.openStore(); err != nil {
@@ -96,7 +98,7 @@ func (s *settings) buildOptions(ctx context.Context, e *env, c *console, lf load
 	if opt.Chunk, err = cf.options(); err != nil {
 		return opt, err
 	}
-	if opt.Embed, err = s.embedOptions(ctx, c, true); err != nil {
+	if opt.Embed, err = s.embedOptions(c, true); err != nil {
 		return opt, err
 	}
 	opt.Embedder = opt.Embed.Embedder

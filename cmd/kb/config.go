@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,12 @@ func shown(key, value string) string {
 		return mask(value)
 	case strings.HasSuffix(key, "_BASE_URL") && value != "":
 		return displayURL(value)
+	case strings.Contains(value, "://"): // a store: its password is nobody's business
+		u, err := url.Parse(value)
+		if err != nil {
+			return "(not a URL)"
+		}
+		return u.Redacted()
 	}
 	return value
 }

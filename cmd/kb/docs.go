@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
 	"kb/pkg/store"
@@ -13,7 +14,7 @@ import (
 
 const docsLong = `docs lists the documents of the index by path.
 
-Writes:  {"kind":"document","path":…,"id":…,"hash":…,"title":…,"meta":…,"chunks":9,"vectors":9}`
+Writes:  {"kind":"listed","path":…,"id":…,"hash":…,"title":…,"meta":…,"chunks":9,"vectors":9}`
 
 func newDocs(e *env, s *settings) *cobra.Command {
 	var out outputFlags
@@ -39,7 +40,7 @@ func newDocs(e *env, s *settings) *cobra.Command {
 					return err
 				}
 				if out.human(e) {
-					fmt.Fprintf(e.stdout, "%s  %s  %s\n", d.Path, count(d.Chunks, "chunk"), d.Title)
+					fmt.Fprintf(e.stdout, "%s  %s  %s\n", answer.Plain(d.Path), count(d.Chunks, "chunk"), answer.Plain(d.Title))
 					continue
 				}
 				if err := writeDocument(w, d); err != nil {
@@ -54,13 +55,17 @@ func newDocs(e *env, s *settings) *cobra.Command {
 	return cmd
 }
 
+// kindListed is not the kind "document": what is listed has no text, and must
+// not pass for a document that lost it.
+const kindListed = "listed"
+
 func writeDocument(w *jsonl.Writer, d store.Document) error {
 	line, err := json.Marshal(struct {
 		Kind string `json:"kind"`
 		store.Document
-	}{record.KindDocument, d})
+	}{kindListed, d})
 	if err != nil {
 		return err
 	}
-	return w.Write(&record.Raw{RecordKind: record.KindDocument, Line: line})
+	return w.Write(&record.Raw{RecordKind: kindListed, Line: line})
 }

@@ -23,8 +23,8 @@ Writes:  the same with "vector" (base64 of little-endian float32), "model", "bas
 
 func newEmbed(e *env, s *settings) *cobra.Command {
 	var (
-		batch, concurrency int
-		reuse              bool
+		concurrency int
+		reuse       bool
 	)
 	cmd := &cobra.Command{
 		Use:         "embed [FILE…]",
@@ -36,14 +36,18 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 			c := e.console("kb embed")
 			defer c.close()
 			ctx := cmd.Context()
-			opt, err := s.embedOptions(ctx, c, reuse)
+			if concurrency < 1 {
+				return usagef("--concurrency %d: must be at least 1", concurrency)
+			}
+			opt, err := s.embedOptions(c, reuse)
 			if err != nil {
 				return err
 			}
+			defer closeReuse(opt)
 			if opt.Embedder.Info().BaseURL == "" {
 				c.warn(offlineNote)
 			}
-			opt.Batch, opt.Concurrency = batch, concurrency
+			opt.Concurrency = concurrency
 			in, done, err := e.inputs(files)
 			defer done()
 			if err != nil {
@@ -60,7 +64,7 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 	}
 	embedFlags(cmd, s)
 	indexFlag(cmd, s)
-	cmd.Flags().IntVar(&batch, "batch", 0, "texts a request (default: KB_EMBED_BATCH, or what the provider allows)")
+	bind(cmd, s, "batch", "KB_EMBED_BATCH", "texts a request (default: what the provider allows)")
 	cmd.Flags().IntVar(&concurrency, "concurrency", 2, "requests at a time")
 	cmd.Flags().BoolVar(&reuse, "reuse", true, "take vectors of equal text from the existing index")
 	return cmd
@@ -69,7 +73,7 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 const offlineNote = "no embedding endpoint configured, using the offline embedder (lexical; see kb config)"
 
 // embedOptions opens the embedder and the index that vectors are reused from.
-func (s *settings) embedOptions(ctx context.Context, c *console, reuse bool) (embed.Options, error) {
+func (s *settings) embedOptions(c *console, reuse bool) (embed.Options, error) {
 	e, err := s.embedder(c.warn)
 	if err != nil {
 		return embed.Options{}, err
@@ -98,12 +102,20 @@ func partial(failed int) error {
 	return &codeError{code: exitPartial}
 }
 
+// closeReuse closes the index that vectors were reused from.
+func closeReuse(opt embed.Options) {
+	if l, ok := opt.Reuse.(*lazyReuse); ok && l.reader != nil {
+		l.reader.Close()
+	}
+}
+
 // lazyReuse opens the index when the first vector is wanted.
 type lazyReuse struct {
 	store  store.Store
 	info   model.Info
 	warn   func(string)
 	opened bool
+	reader store.Reader
 	reuse  embed.Reuse
 }
 
@@ -132,6 +144,7 @@ func (l *lazyReuse) open(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	l.reader = r
 	l.reuse, err = embed.FromReader(ctx, r, l.info)
 	return err
 }

@@ -18,6 +18,8 @@ A hit is right if its text holds every must_contain (by NFKC, white space aside)
 and its path is one of source; where passages are given, if its id or its path
 is one of them. A question with none of the three, or with "answerable":false,
 should be refused. MRR looks at the first 10 hits, or at K if that is more.
+Refused is what no chat model is asked about: nothing was found, or the
+confidence is below the floor.
 
 --min takes hit1, hit (Hit@K), mrr, ndcg, refusal (its recall), precision (of
 refusals) and answered (1 - false refusals). A baseline is the output of an
@@ -90,9 +92,6 @@ func (f *evalFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.golden, "golden", "", "compare the rankings with the golden files in `DIR`; exit 4 on a difference")
 	flags.BoolVar(&f.updateGolden, "update-golden", false, "write the golden files instead")
 	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the refusal floor and store it in the index")
-	for _, other := range []string{"min", "baseline", "junit", "golden"} {
-		cmd.MarkFlagsMutuallyExclusive("calibrate", other)
-	}
 }
 
 // check returns the gates, or what is wrong with the flags.
@@ -108,6 +107,11 @@ func (f *evalFlags) check(questions []*eval.Question) ([]eval.Gate, error) {
 		return nil, usagef("--update-golden: name the folder with --golden DIR")
 	case f.calibrate && f.mode == modeAll:
 		return nil, usagef("--calibrate: a floor is fitted to one mode, not to all")
+	case f.calibrate && f.min+f.baseline+f.junit+f.golden != "":
+		return nil, usagef("--calibrate comes alone: evaluate when the floor is stored")
+	}
+	if _, err := evalModes(f.mode, false); err != nil {
+		return nil, err
 	}
 	gates, err := eval.ParseGates(f.min)
 	if err == nil {

@@ -25,7 +25,7 @@ type finder struct {
 	info     store.Info
 	paths    []string // of the documents
 	searcher *search.Searcher
-	semantic bool // no mode lets a lexical signal speak against an answer
+	semantic bool // vectors take part, and lexical signals do not speak against what they find
 	modes    []eval.Mode
 }
 
@@ -75,37 +75,42 @@ func (s *settings) openFinder(ctx context.Context, flags evalFlags, warn func(st
 		return nil, err
 	}
 	var reranker model.Reranker
-	lexical := true
-	for _, m := range modes {
-		lexical = lexical && m.search == search.ModeBM25
-		if m.rerank && reranker == nil {
-			if reranker, err = s.reranker(warn); err != nil {
-				return nil, err
-			}
+	if slices.ContainsFunc(modes, func(m evalMode) bool { return m.rerank }) {
+		if reranker, err = s.reranker(warn); err != nil {
+			return nil, err
 		}
 	}
-	p := search.Params{Mode: search.ModeBM25}
-	if !lexical {
-		p.Mode = search.ModeHybrid
-	}
-	if f.searcher, err = s.searcher(ctx, p, warn); err != nil {
+	if err := f.open(ctx, s, modes, warn); err != nil {
 		return nil, err
 	}
-	if !lexical {
-		embedder, err := s.embedder(func(string) {})
-		f.semantic = err == nil && embedder.Semantic()
-	}
+	// no deeper than the search of an answer looks
+	depth := min(eval.Options{K: flags.topK}.Depth(), max(flags.candidates, flags.topK))
 	for _, m := range modes {
-		o := ask.Options{Searcher: f.searcher, Search: search.Params{Mode: m.search, Candidates: flags.candidates}}
-		// no deeper than the search of an answer looks
-		depth := eval.Options{K: flags.topK}.Depth()
-		o.Search.TopK = min(depth, max(flags.candidates, flags.topK))
+		o := ask.Options{Searcher: f.searcher, Search: search.Params{Mode: m.search, TopK: depth, Candidates: flags.candidates}}
 		if m.rerank {
 			o.Reranker = reranker
 		}
 		f.modes = append(f.modes, eval.Mode{Name: m.name, Find: evalFind(o)})
 	}
 	return f, nil
+}
+
+// open opens the index for the modes, with an embedder if one needs it.
+func (f *finder) open(ctx context.Context, s *settings, modes []evalMode, warn func(string)) (err error) {
+	p := search.Params{Mode: search.ModeBM25}
+	if slices.ContainsFunc(modes, func(m evalMode) bool { return m.search != search.ModeBM25 }) {
+		p.Mode = search.ModeHybrid
+	}
+	if f.searcher, err = s.searcher(ctx, p, warn); err != nil || p.Mode == search.ModeBM25 {
+		return err
+	}
+	embedder, err := s.embedder(func(string) {}) // the searcher's, which has warned already
+	if err != nil {
+		f.close()
+		return err
+	}
+	f.semantic = embedder.Semantic()
+	return nil
 }
 
 // look reads what the index is made of.

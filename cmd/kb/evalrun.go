@@ -204,7 +204,7 @@ func (ev *evaluation) goldenFiles() error {
 		fmt.Fprintf(ev.people(), "\n%s\n%s", d.Name, d.Diff)
 	}
 	if n := len(differences); n > 0 {
-		ev.failures = append(ev.failures, fmt.Sprintf("%s: %s differ (--update-golden accepts them)", ev.f.golden, count(n, "golden file")))
+		ev.failures = append(ev.failures, fmt.Sprintf("%s: %s changed (--update-golden accepts that)", ev.f.golden, count(n, "golden file")))
 	}
 	return nil
 }

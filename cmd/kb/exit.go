@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	"kb/pkg/index"
 	"kb/pkg/search"
@@ -23,8 +22,6 @@ const (
 	exitPartial     = 6
 	exitNothing     = 7
 	exitInterrupted = 130
-
-	exitClosedPipe = -1 // the reader of our output went away: no failure
 )
 
 var exitMeaning = map[int]string{
@@ -95,8 +92,6 @@ func exitCode(err error) int {
 		replaced *index.MismatchError
 	)
 	switch {
-	case errors.Is(err, syscall.EPIPE):
-		return exitClosedPipe
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case errors.As(err, &code):

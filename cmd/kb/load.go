@@ -74,13 +74,14 @@ func newLoad(e *env) *cobra.Command {
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
-			skipped := 0
+			skipped, seen := 0, false
 			stream := counted(load.Run(cmd.Context(), paths, opt), func(r record.Record) {
+				seen = seen || r.Kind() != record.KindRoot
 				if s, ok := r.(*record.Skipped); ok {
 					skipped++
 					c.warn(fmt.Sprintf("%s: %s, skipped", s.Path, s.Reason))
 				}
-				if root, ok := r.(*record.Root); ok && root.Documents == 0 && root.Skipped == 0 {
+				if root, ok := r.(*record.Root); ok && !seen {
 					c.warn(fmt.Sprintf("%s: no .md, .markdown, .txt or .pdf files in it", root.Path))
 				}
 			})
@@ -101,6 +102,9 @@ func newLoad(e *env) *cobra.Command {
 func expandStdin(e *env, paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
+		if p == "" {
+			return nil, usagef("a path is empty")
+		}
 		if p != "-" {
 			out = append(out, p)
 			continue

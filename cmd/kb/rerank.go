@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"kb/pkg/jsonl"
@@ -38,8 +40,11 @@ func newRerank(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			opt.Warn = c.warn
-			if cmd.Flags().Changed("query") && opt.Query == "" {
+			if cmd.Flags().Changed("query") && strings.TrimSpace(opt.Query) == "" {
 				return usagef("the question is empty")
+			}
+			if opt.TopK < 0 {
+				return usagef("--top-k %d: must be at least 1", opt.TopK)
 			}
 			results := rerank.Run(cmd.Context(), jsonl.Records(in, record.KindQuery, record.KindHit), opt)
 			_, err = e.printResults(results, out, explain)

@@ -32,6 +32,9 @@ func newRm(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			for i, p := range paths {
+				if p == "" {
+					return usagef("a path is empty")
+				}
 				paths[i] = path.Clean(p)
 			}
 			began := e.now()

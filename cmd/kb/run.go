@@ -23,7 +23,6 @@ type env struct {
 	stdoutTTY      bool // a person reads the results
 	stderrTTY      bool // a person watches the progress
 	lookup         func(string) (string, bool)
-	environ        func() []string
 	now            func() time.Time
 }
 
@@ -34,7 +33,6 @@ func system() *env {
 		stdoutTTY: isatty.IsTerminal(os.Stdout.Fd()),
 		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		lookup:    os.LookupEnv,
-		environ:   os.Environ,
 		now:       time.Now,
 	}
 }
@@ -63,19 +61,24 @@ func run(args []string, e *env) int {
 }
 
 func execute(ctx context.Context, args []string, e *env) int {
+	out := &outcome{w: e.stdout}
+	e.stdout = out
 	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	if errors.Is(out.err, syscall.EPIPE) {
+		return exitOK // the reader of our output had enough
+	}
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(err)
-	if code == exitClosedPipe {
-		return exitOK
-	}
 	if ctx.Err() != nil {
 		return exitInterrupted
 	}
@@ -90,6 +93,29 @@ func execute(ctx context.Context, args []string, e *env) int {
 		fmt.Fprintf(e.stderr, "hint: see \"%s --help\"\n", name)
 	}
 	return code
+}
+
+// outcome remembers that standard output could not be written, for commands
+// that print as they go.
+type outcome struct {
+	w   io.Writer
+	err error
+}
+
+func (o *outcome) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// Fd is for asking the terminal how wide it is.
+func (o *outcome) Fd() uintptr {
+	if f, ok := o.w.(interface{ Fd() uintptr }); ok {
+		return f.Fd()
+	}
+	return ^uintptr(0)
 }
 
 func hinted(err error) bool {

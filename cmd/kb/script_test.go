@@ -23,7 +23,9 @@ func TestMain(m *testing.M) {
 //
 //	exits N 'shell line'   runs the line by sh and wants this exit code
 //	lines FILE N           wants N lines in a file or in stdout
-//	embedder [ARG…]        starts a counting model server (see server_test.go)
+//	models VAR [REPLY]     starts a counting model server, its URL in VAR
+//	requests PATH N        wants N requests since the last look
+//	[!] sent KEY           wants that the server saw a key, or did not
 func TestScripts(t *testing.T) {
 	cache := cacheDir(t)
 	testscript.Run(t, testscript.Params{
@@ -43,6 +45,7 @@ func TestScripts(t *testing.T) {
 			"lines":    cmdLines,
 			"models":   cmdModels,
 			"requests": cmdRequests,
+			"sent":     cmdSent,
 		},
 	})
 }

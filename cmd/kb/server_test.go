@@ -70,6 +70,20 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// cmdSent wants that a key reached the server, or with ! that it did not.
+func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
+	v, ok := servers.Load(ts.Getenv("WORK"))
+	if !ok || len(args) != 1 {
+		ts.Fatalf("usage: sent KEY, behind models")
+	}
+	m := v.(*modelServer)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if got := m.auth["Bearer "+args[0]]; got == neg {
+		ts.Fatalf("key %s was sent: %t", args[0], got)
+	}
+}
+
 func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Input     []string `json:"input"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/joho/godotenv"
@@ -62,6 +63,10 @@ func (s *settings) load() error {
 		return s.err
 	}
 	s.read = true
+	if info, err := os.Stat(".env"); err == nil && (!info.Mode().IsRegular() || info.Size() > 1<<20) {
+		s.err = usagef(".env: not a small file")
+		return s.err
+	}
 	values, err := godotenv.Read(".env")
 	switch {
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
 	"kb/pkg/store"
@@ -120,13 +121,13 @@ func (r *statusReport) print(e *env) {
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(e.stdout, "\nskipped (tried again in the next build):\n")
 		for _, s := range r.skipped {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", s.Path, s.Reason)
+			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(s.Path), answer.Plain(s.Reason))
 		}
 	}
 	if len(r.guessed) > 0 {
 		fmt.Fprintf(e.stdout, "\nencoding guessed (fix it with --encoding if it is wrong):\n")
 		for _, g := range r.guessed {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", g.Path, g.Encoding)
+			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(g.Path), g.Encoding)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
 )
@@ -89,7 +90,7 @@ func (c *console) warn(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
-	fmt.Fprintf(c.e.stderr, "%s: %s\n", c.name, message)
+	fmt.Fprintf(c.e.stderr, "%s: %s\n", c.name, answer.Plain(message))
 	c.draw()
 }
 

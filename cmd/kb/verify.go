@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kb/pkg/answer"
 	"kb/pkg/store"
 	"kb/pkg/store/flat"
 )
@@ -47,7 +48,7 @@ func repairIndex(ctx context.Context, e *env, file *flat.Store, wait bool) error
 	}
 	fmt.Fprintf(e.stdout, "%s: written again with %s\n", file.Name(), count(r.Kept, "document"))
 	for _, l := range r.Lost {
-		fmt.Fprintf(e.stdout, "lost: %s: %s\n", l.Path, l.Reason)
+		fmt.Fprintf(e.stdout, "lost: %s: %s\n", answer.Plain(l.Path), l.Reason)
 	}
 	switch {
 	case r.Unnamed > 0:

@@ -4,6 +4,7 @@ package ask
 
 import (
 	"context"
+	"slices"
 
 	"kb/pkg/answer"
 	"kb/pkg/model"
@@ -28,12 +29,20 @@ type Options struct {
 // come with an answer.
 func Ask(ctx context.Context, question string, o Options, emit func(delta string)) (*record.Answer, error) {
 	// The answer stage applies the limit, as its refusal names what came nearest.
-	o.Search.MinScore, o.Answer.MinScore = 0, o.Search.MinScore
+	limit := o.Search.MinScore
+	o.Search.MinScore = 0
 	q, hits, err := Find(ctx, question, o)
 	if err != nil {
 		return nil, err
 	}
+	if o.Reranker == nil || reranked(q) {
+		o.Answer.MinScore = limit // else it was meant for other scores
+	}
 	return answer.Answer(ctx, q, hits, o.Answer, emit)
+}
+
+func reranked(q *record.Query) bool {
+	return slices.ContainsFunc(q.Legs, func(l record.Leg) bool { return l.Name == "rerank" && l.Ran })
 }
 
 // Find returns the passages that an answer would draw on.

@@ -106,8 +106,8 @@ func (b *builder) open(ctx context.Context) error {
 // settings is everything but the files that decides what the index holds.
 func (b *builder) settings() string {
 	o := b.o
-	return fmt.Sprintf("%q %q %q %d %q %q %d %d %+v %q", o.Program, o.Load.Encoding, o.Load.PDFEngine, o.Load.MaxSize,
-		o.Index.Analyzer, o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, o.Embedder.Info(), b.o.Store.Name())
+	return fmt.Sprintf("%q %q %q %d %q %q %d %d %q %q", o.Program, o.Load.Encoding, o.Load.PDFEngine, o.Load.MaxSize,
+		o.Index.Analyzer, o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, fmt.Sprint(o.Embedder.Info()), b.o.Store.Name())
 }
 
 // untouched says whether the files are those of the last build, all of them
@@ -192,7 +192,8 @@ func (b *builder) save(paths []string, reports []record.Record, result index.Res
 			continue
 		}
 		e, ok := b.entries[i.Path]
-		if !ok || b.hashes[i.Path] == "" || tooFresh(e.Modified, b.began) {
+		missing := result.Info.Vectors > 0 && i.Embedded+i.Reused < i.Chunks // to be embedded again
+		if !ok || b.hashes[i.Path] == "" || missing || tooFresh(e.Modified, b.began) {
 			c.whole = false
 			continue
 		}

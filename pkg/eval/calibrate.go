@@ -22,8 +22,8 @@ import (
 //
 // which, unlike accuracy, does not depend on how many of each a file happens
 // to hold; of equally good floors the lowest, as a false refusal is the worse
-// surprise. All floors that tell the confidences apart are tried: sorting is
-// the cost.
+// surprise. All floors that tell the confidences apart are tried, each half
+// way between two of them: sorting is the cost.
 //
 // A floor is flattered by the questions that it was fitted on. So the figures
 // are cross-validated: questions are dealt to folds by a hash of their text,
@@ -150,7 +150,10 @@ func fit(judgments []*Judgment) float64 {
 		}
 	}
 	slices.SortFunc(sorted, func(a, b *Judgment) int { return cmp.Compare(*a.Confidence, *b.Confidence) })
-	floor, best := 0.0, t.balanced()
+	if len(sorted) == 0 {
+		return 0
+	}
+	floor, best := between(0, *sorted[0].Confidence), t.balanced()
 	for i := 0; i+1 < len(sorted); i++ {
 		t.refuse(sorted[i])
 		low, high := *sorted[i].Confidence, *sorted[i+1].Confidence
@@ -162,7 +165,7 @@ func fit(judgments []*Judgment) float64 {
 }
 
 // between is a number above low and not above high with few digits, near the
-// middle of the two.
+// middle of the two; high where there is none.
 func between(low, high float64) float64 {
 	middle := low + (high-low)/2
 	for scale := 100.0; scale < 1e12; scale *= 10 {

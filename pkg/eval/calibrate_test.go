@@ -45,8 +45,9 @@ func TestFit(t *testing.T) {
 		{"apart", []float64{0.5, 0.9}, []float64{0.1, 0.3}, 0.4, 1},
 		{"one falsely refused", []float64{0.2, 0.8, 0.9}, []float64{0.1, 0.3, 0.4}, 0.6, 5. / 6},
 		{"the lowest of equals", []float64{0.2, 0.8}, []float64{0.1, 0.3}, 0.15, 0.75},
-		{"the wrong way round", []float64{0.1, 0.2}, []float64{0.8, 0.9}, 0, 0.5},
-		{"all the same", []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0, 0.5},
+		{"the wrong way round", []float64{0.1, 0.2}, []float64{0.8, 0.9}, 0.05, 0.5},
+		{"all the same", []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0.25, 0.5},
+		{"nothing below zero", []float64{0, 0.5}, []float64{0, 0.5}, 0, 0.5},
 		{"close together", []float64{0.12345679}, []float64{0.12345678}, 0.12345679, 1},
 		{"not known is never refused", []float64{-1, 0.9}, []float64{-1, 0.1}, 0.5, 0.75},
 	} {

@@ -49,8 +49,14 @@ func (c *collector) add(r record.Record) error {
 	case *record.Chunk:
 		return c.addChunk(r)
 	case *record.Skipped:
+		if r.Path == "" {
+			return errors.New(`a skipped file without "path"`)
+		}
 		c.skipped[r.Path] = *r
 	case *record.Root:
+		if r.Path == "" {
+			return errors.New(`a root without "path"`)
+		}
 		c.roots = append(c.roots, *r)
 	case *record.Document:
 		return fmt.Errorf("%s: a document that was not chunked: put \"kb chunk\" before \"kb index\"", r.Path)

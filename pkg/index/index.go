@@ -124,12 +124,11 @@ func Run(ctx context.Context, in iter.Seq2[record.Record, error], opt Options) (
 
 // state is what the index holds at one moment, without chunks.
 type state struct {
-	exists   bool
-	info     store.Info
-	docs     map[string]store.Document
-	skipped  []record.Skipped
-	roots    []record.Root
-	analyzer string
+	exists  bool
+	info    store.Info
+	docs    map[string]store.Document
+	skipped []record.Skipped
+	roots   []record.Root
 }
 
 func snapshot(ctx context.Context, s store.Store) (*state, error) {
@@ -180,7 +179,9 @@ func under(root, p string) bool {
 	case root == "/":
 		return path.IsAbs(p)
 	}
-	return strings.HasPrefix(p, root+"/")
+	rest, ok := strings.CutPrefix(p, root+"/")
+	// ../../x begins like the root .., but lies above it.
+	return ok && rest != ".." && !strings.HasPrefix(rest, "../")
 }
 
 func underAny(roots []record.Root, p string) bool {

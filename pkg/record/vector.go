@@ -29,6 +29,9 @@ func (v *Vector) UnmarshalJSON(data []byte) error {
 		return nil
 	case data[0] == '"':
 		data = data[1 : len(data)-1]
+		if bytes.IndexByte(data, '\\') >= 0 { // some encoders write / as \/
+			data = bytes.ReplaceAll(data, []byte(`\/`), []byte("/"))
+		}
 		raw := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
 		n, err := base64.StdEncoding.Decode(raw, data)
 		if err != nil {

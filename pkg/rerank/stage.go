@@ -46,7 +46,7 @@ func (g *group) take(r record.Record) bool {
 		}
 		g.query, g.id = r, r.ID
 	case *record.Hit:
-		if g.query == nil || g.id != r.Query {
+		if g.query == nil || r.Query != "" && g.id != r.Query {
 			if !g.flush() {
 				return false
 			}

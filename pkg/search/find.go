@@ -163,7 +163,7 @@ func (r *run) complete(ctx context.Context, ranked []*candidate) ([]*candidate, 
 // none does, a lexical search found nothing; if one does, the others stay, as
 // a reranker may see in them what words do not show.
 func relevant(c *candidate) bool {
-	return *c.scores.BM25 > 0 || *c.scores.Vector >= noise
+	return c.scores.BM25 != nil && *c.scores.BM25 > 0 || c.scores.Vector != nil && *c.scores.Vector >= noise
 }
 
 func (r *run) fetch(ctx context.Context, some []*candidate, vectors bool) error {

@@ -14,7 +14,7 @@ import (
 func Sum(chunks []*record.Chunk) string {
 	h := sha256.New()
 	for _, c := range chunks {
-		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00%t\x00", c.ID, c.Title, c.Page, c.Line, len(c.Vector) > 0)
+		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00%t\x00%s\x00", c.ID, c.Title, c.Page, c.Line, len(c.Vector) > 0, c.Text)
 		for _, s := range c.Headings {
 			fmt.Fprintf(h, "%s\x00", s)
 		}
