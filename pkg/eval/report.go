@@ -86,7 +86,10 @@ func summary(mode, tag string, of []*Judgment, k int) *Report {
 		}
 	}
 	r.Hit1, r.Hit, r.MRR, r.NDCG = hit1.value(), hit.value(), rr.value(), gain.value()
-	r.Precision, r.Recall, r.FalseRefusals = precise.value(), recalled.value(), wrong.value()
+	r.Recall, r.FalseRefusals = recalled.value(), wrong.value()
+	if r.Recall != nil { // else every refusal is wrong, whatever the floor
+		r.Precision = precise.value()
+	}
 	slices.Sort(latencies)
 	r.P50, r.P95 = percentile(latencies, 50), percentile(latencies, 95)
 	return r
