@@ -131,7 +131,7 @@ func hintFor(err error) string {
 	case errors.Is(err, store.ErrNotFound):
 		return `build it with "kb build notes"`
 	case errors.Is(err, store.ErrDamaged):
-		return `"kb index --verify" lists the damage, "kb index --repair" saves what is whole, "kb build" makes it anew`
+		return `"kb index --verify" lists the damage, "kb index --repair" saves what is whole; or remove the file and run "kb build"`
 	case errors.Is(err, store.ErrNewer):
 		return "use a newer kb, or build the index again with this one"
 	case errors.Is(err, store.ErrLocked):
