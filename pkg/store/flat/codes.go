@@ -158,8 +158,9 @@ var errCodes = errors.New("the codes do not match their checks")
 // run reads the frame of n rows at an offset, and calls begin with base and
 // step, then rows with the codes of some rows after the other, which must say
 // whether their checks are right. With these and the check of the head nothing
-// is left that the checksum of the frame would add.
-func (c *codesReader) run(f *file, off int64, n, dim int, begin func(base, step []float32), rows func(codeRows) bool) error {
+// is left that hashing the frame would add; that it is the frame of this file,
+// and whole, its checksum says by being the one of the seek table.
+func (c *codesReader) run(f *file, off int64, n, dim int, checksum uint32, begin func(base, step []float32), rows func(codeRows) bool) error {
 	stride := vector.Stride(dim)
 	head := len(codesPrefix(n, dim)) + codesArrays(n, dim) + len(codesBegin)
 	if size := max(frameHead+blockHead+head, min(n, rowsABlock(stride))*stride) + blockHead; cap(c.buf) < size {
@@ -192,7 +193,7 @@ func (c *codesReader) run(f *file, off int64, n, dim int, begin func(base, step 
 		at += int64(len(buf))
 		first += m
 	}
-	return codesTail(f, at, next)
+	return codesTail(f, at, next, checksum)
 }
 
 // head reads everything before the codes and returns the head of the first
@@ -258,14 +259,27 @@ func (c *codesReader) parse(line []byte, rows, dim int) error {
 }
 
 // codesTail checks the end of the frame.
-func codesTail(f *file, at int64, next []byte) error {
+func codesTail(f *file, at int64, next []byte, checksum uint32) error {
 	want := append(rawHead(len(codesEnd), true), codesEnd...)
-	got := append(make([]byte, 0, len(want)), next...)[:len(want)]
+	got := append(make([]byte, 0, len(want)+checksumSize), next...)[:len(want)+checksumSize]
 	if err := f.readAt(got[blockHead:], at); err != nil {
 		return err
 	}
-	if !bytes.Equal(got, want) {
+	if !bytes.Equal(got[:len(want)], want) {
 		return errors.New("the frame of codes does not end where it should")
 	}
+	if le.Uint32(got[len(want):]) != checksum {
+		return errForeign
+	}
 	return nil
+}
+
+// codesChecksum is what the seek table says of the codes of a segment, which
+// are its last frame.
+func (r *reader) codesChecksum(s *segment) (uint32, error) {
+	entries, err := r.table.read(r.f, s.frame+s.frames()-1, 1)
+	if err != nil {
+		return 0, err
+	}
+	return entries[0].checksum, nil
 }

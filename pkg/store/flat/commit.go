@@ -43,7 +43,7 @@ func (t *tx) Commit(ctx context.Context, s store.Settings) (store.Info, error) {
 	if err != nil {
 		return store.Info{}, err
 	}
-	w := &indexWriter{tx: t, plan: p, analyzer: analyzer, out: frameLayout{w: newFrameWriter(out.file)}}
+	w := &indexWriter{tx: t, plan: p, analyzer: analyzer, out: frameLayout{w: newFrameWriter(out)}}
 	if err := w.write(ctx); err != nil {
 		out.abort()
 		return store.Info{}, fmt.Errorf("writing %s: %w", t.path, err)
@@ -245,6 +245,7 @@ func (w *indexWriter) newSegmentWorker(ctx context.Context) func(planSegment) (*
 				return nil, err
 			}
 		}
+		lines.from = w.old
 		e.terms = inv.done()
 		var err error
 		e.segment, e.frames, err = lines.frames(enc, w.plan.head.Dim)
@@ -277,6 +278,9 @@ func (w *indexWriter) piece(piece piece, c *cursor, lines *segmentLines, inv *in
 		inv.add(len(lines.chunks)+i, tokens)
 		e.lens = append(e.lens, uint32(len(tokens)))
 	}
+	for range chunks {
+		lines.refs = append(lines.refs, -1)
+	}
 	lines.chunks = append(lines.chunks, chunks...)
 	lines.vectors = append(lines.vectors, vectors...)
 	return nil
@@ -300,6 +304,7 @@ func (w *indexWriter) oldPiece(d *planned, piece piece, c *cursor, lines *segmen
 			v = nil
 		}
 		lines.vectors = append(lines.vectors, v)
+		lines.refs = append(lines.refs, ref)
 		e.lens = append(e.lens, 0)
 	}
 	return nil

@@ -29,13 +29,14 @@ func (r *reader) cursor() *cursor    { return r.cursors.Get().(*cursor) }
 func (r *reader) release(c *cursor)  { r.cursors.Put(c) }
 func (s *slot) holds(off int64) bool { return s.loaded && s.offset == off }
 
-// load makes the slot hold a frame of n lines.
-func (s *slot) load(r *reader, off, end int64, n int) error {
+// load makes the slot hold the i-th of some frames, which has n lines.
+func (s *slot) load(r *reader, at []framePlace, i, n int) error {
+	off := at[i].offset
 	if s.holds(off) {
 		return nil
 	}
 	s.loaded = false
-	text, err := r.content(off, end, s)
+	text, err := r.content(at, i, s)
 	if err != nil {
 		return r.f.damaged(off, err)
 	}
@@ -54,13 +55,13 @@ func (s *slot) load(r *reader, off, end int64, n int) error {
 func (c *cursor) chunkLine(ref int64) ([]byte, error) {
 	seg, row := c.r.segmentOf(ref)
 	s := &c.r.segments[seg]
-	at, err := c.r.frameOffsets(seg)
+	at, err := c.r.framePlaces(seg)
 	if err != nil {
 		return nil, err
 	}
 	k := s.documentFrames + row/s.perFrame
 	n := min(s.perFrame, s.rows-row/s.perFrame*s.perFrame)
-	if err := c.chunk.load(c.r, at[k], at[k+1], n); err != nil {
+	if err := c.chunk.load(c.r, at, k, n); err != nil {
 		return nil, err
 	}
 	return c.chunk.lines[row%s.perFrame], nil
@@ -74,13 +75,13 @@ func (c *cursor) vectorLine(ref int64) ([]byte, error) {
 	if s.vectors == 0 {
 		return nil, nil
 	}
-	at, err := c.r.frameOffsets(seg)
+	at, err := c.r.framePlaces(seg)
 	if err != nil {
 		return nil, err
 	}
 	k := s.documentFrames + s.chunkFrames() + row/vectorsAFrame
 	n := min(vectorsAFrame, s.rows-row/vectorsAFrame*vectorsAFrame)
-	if err := c.vector.load(c.r, at[k], at[k+1], n); err != nil {
+	if err := c.vector.load(c.r, at, k, n); err != nil {
 		return nil, err
 	}
 	return c.vector.lines[row%vectorsAFrame], nil

@@ -96,7 +96,8 @@
 //	terms, lengths, directory   1 line each
 //
 // and at last a skippable frame with the seek table of the zstd seekable format,
-// without checksums.
+// with the checksum that ends each frame: a frame that is whole but not the one
+// of the table is damage, too.
 //
 // The directory has the header again (header), the number of segments, and
 // for each segment, as base64 of uint32 or, for the last two, uint64: rows (its
@@ -119,8 +120,8 @@
 // A writer locks PATH.lock, which stays behind, writes a temporary file
 // .NAME.tmp-… beside the index, syncs it, renames it and syncs the folder. A
 // reader keeps the file that it opened. What a search reads is checked:
-// everything by the checksums of its frames, codes by head and check. Damage is
-// a store.DamagedError with the offset of the frame. [Store.Verify] reads all
-// there is, and [Store.Repair] writes the index again from every frame that is
-// whole.
+// everything by the checksums of its frames and of the seek table, codes by head
+// and check. Damage is a store.DamagedError with the offset of the frame.
+// [Store.Verify] reads all there is, and [Store.Repair] writes the index again
+// from every frame that is whole.
 package flat

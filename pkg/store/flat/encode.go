@@ -8,11 +8,15 @@ import (
 	"kb/pkg/vector"
 )
 
-// lines are what a segment is made of: the lines of its documents and chunks,
-// and a vector or nil for each chunk; vectors is nil where no chunk has one.
+// segmentLines are what a segment is made of: the lines of its documents and
+// chunks, and a vector or nil for each chunk; vectors is nil where no chunk has
+// one. refs are the chunks in the index that they come from, -1 for new ones;
+// nil where all are new.
 type segmentLines struct {
 	documents, chunks [][]byte
 	vectors           [][]float32
+	refs              []int64
+	from              *reader
 }
 
 // frames encodes a segment. Its offsets and its frame number count from the
@@ -25,12 +29,18 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 			s.vectors++
 		}
 	}
+	f.data = make([]byte, 0, l.sizeHint(s.vectors, dim))
 	var err error
 	if s.documentFrames, err = f.grouped(l.documents, documentFrame); err != nil {
 		return s, nil, err
 	}
 	for i := 0; i < len(l.chunks); i += s.perFrame {
-		if err := f.text(joinLines(l.chunks[i:min(i+s.perFrame, len(l.chunks))])); err != nil {
+		end := min(i+s.perFrame, len(l.chunks))
+		kept, err := l.keep(f, i, end, s.perFrame, false)
+		if err == nil && !kept {
+			err = f.text(joinLines(l.chunks[i:end]))
+		}
+		if err != nil {
 			return s, nil, err
 		}
 	}
@@ -42,27 +52,73 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 	}
 	s.codes = int64(len(f.data))
 	f.data = appendCodes(f.data, vector.Encode(l.vectors, dim))
-	size := len(f.data) - int(s.codes)
-	f.entries = append(f.entries, sizes{uint32(size), le.Uint32(f.data[s.codes+5:])})
+	frame := f.data[s.codes:]
+	f.entries = append(f.entries, entryOf(frame, int(le.Uint32(frame[frameHead-4:]))))
 	return s, f, nil
+}
+
+// sizeHint is about how many bytes the frames will have: growing such a slice
+// step by step is an eighth of an update.
+func (l *segmentLines) sizeHint(vectors, dim int) int {
+	n := 64 << 10
+	for _, line := range l.chunks {
+		n += len(line) / 2
+	}
+	if vectors > 0 {
+		n += len(l.vectors)*(4*dim+dim/4+64) + int(codesFrameSize(len(l.vectors), dim))
+	}
+	return n
 }
 
 func (l *segmentLines) vectorFrames(f *frameSet) error {
 	var content []byte
-	for i, line := range l.chunks {
-		id, err := chunkID(line)
-		if err != nil {
-			return err
-		}
-		content = appendVectorLine(content, id, l.vectors[i])
-		if (i+1)%vectorsAFrame == 0 || i+1 == len(l.chunks) {
-			if err := f.numbers(content); err != nil {
+	for i := 0; i < len(l.chunks); i += vectorsAFrame {
+		end := min(i+vectorsAFrame, len(l.chunks))
+		kept, err := l.keep(f, i, end, vectorsAFrame, true)
+		if kept || err != nil {
+			if err != nil {
 				return err
 			}
-			content = content[:0]
+			continue
+		}
+		content = content[:0]
+		for j := i; j < end; j++ {
+			id, err := chunkID(l.chunks[j])
+			if err != nil {
+				return err
+			}
+			content = appendVectorLine(content, id, l.vectors[j])
+		}
+		if err := f.numbers(content); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// keep copies the frame of chunks, or of vectors, that the index has of exactly
+// these rows, and says whether it has one: in a segment that changed, most
+// frames before the change are as they were, and some behind it. They were
+// decoded to get the lines, so they are known to be whole.
+func (l *segmentLines) keep(f *frameSet, from, end, perFrame int, vectors bool) (bool, error) {
+	if l.refs == nil || l.refs[from] < 0 {
+		return false, nil
+	}
+	for i := from; i < end; i++ {
+		if l.refs[i] != l.refs[from]+int64(i-from) {
+			return false, nil
+		}
+	}
+	seg, row := l.from.segmentOf(l.refs[from])
+	s := &l.from.segments[seg]
+	frame := s.documentFrames + row/perFrame
+	if vectors {
+		frame += s.chunkFrames()
+	}
+	if row%perFrame != 0 || min(perFrame, s.rows-row) != end-from || vectors && s.vectors == 0 || !vectors && s.perFrame != perFrame {
+		return false, nil
+	}
+	return true, l.from.appendFrame(f, seg, frame)
 }
 
 // chunksPerFrame is 16, or as many fewer as keep each frame below

@@ -47,7 +47,7 @@ func (e *encoder) encode(enc **zstd.Encoder, level zstd.EncoderLevel, dst, conte
 type frameSet struct {
 	enc     *encoder
 	data    []byte
-	entries []sizes
+	entries []frameEntry
 }
 
 // text appends a frame of text, and numbers one of base64 or digits.
@@ -60,7 +60,7 @@ func (f *frameSet) add(encode func(dst, content []byte) ([]byte, error), content
 	if f.data, err = encode(f.data, content); err != nil {
 		return err
 	}
-	f.entries = append(f.entries, sizes{uint32(len(f.data) - before), uint32(len(content))})
+	f.entries = append(f.entries, entryOf(f.data[before:], len(content)))
 	return nil
 }
 

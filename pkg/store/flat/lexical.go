@@ -48,7 +48,7 @@ func (r *reader) readTerms() (*termIndex, error) {
 }
 
 func (r *reader) parseTerms(s span) (*termIndex, error) {
-	line, err := r.oneLine(s.Offset, s.Offset+s.Length)
+	line, err := r.oneLine(s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *reader) parseTerms(s span) (*termIndex, error) {
 	for i, n := range t.Lengths {
 		t.offsets[i+1] = t.offsets[i] + int64(n)
 	}
-	if p := r.dir.Postings; t.offsets[len(t.First)] != p.Offset+p.Length {
+	if p := r.dir.Postings; t.offsets[len(t.First)] != p.Offset+p.Length || p.Frames != len(t.First) {
 		return nil, errors.New("the frames of postings have other lengths than the directory says")
 	}
 	return t, nil
@@ -73,6 +73,11 @@ func (r *reader) parseTerms(s span) (*termIndex, error) {
 // frame returns the number of the frame that would hold a term, -1 if none.
 func (t *termIndex) frame(term string) int {
 	return sort.Search(len(t.First), func(i int) bool { return t.First[i] > term }) - 1
+}
+
+// span is the k-th frame of postings.
+func (t *termIndex) span(k int, postings span) span {
+	return span{Offset: t.offsets[k], Length: t.offsets[k+1] - t.offsets[k], Frame: postings.Frame + k, Frames: 1}
 }
 
 // lengths are the numbers of tokens of the chunks.
@@ -90,7 +95,7 @@ const (
 
 func (r *reader) readLengths() (*lengths, error) {
 	s := r.dir.Lengths
-	line, err := r.oneLine(s.Offset, s.Offset+s.Length)
+	line, err := r.oneLine(s)
 	if err == nil {
 		l := new(lengths)
 		if l.tokens, l.text, err = parseLengths(line); err == nil {
@@ -255,7 +260,7 @@ func (r *reader) postings(ctx context.Context, terms []string) ([][]byte, error)
 		}
 		line, ok := lines[k]
 		if !ok {
-			if line, err = r.oneLine(index.offsets[k], index.offsets[k+1]); err != nil {
+			if line, err = r.oneLine(index.span(k, r.dir.Postings)); err != nil {
 				return nil, r.f.damaged(index.offsets[k], err)
 			}
 			lines[k] = line

@@ -178,7 +178,11 @@ func (w *scanWorker) segment(seg int, first int64) error {
 		w.take(first, w.sums[:s.rows], b.Err)
 		return nil
 	}
-	err := w.codes.run(w.r.f, s.codes, s.rows, w.r.head.Dim, func(base, step []float32) {
+	checksum, err := w.r.codesChecksum(s)
+	if err != nil {
+		return w.r.f.damaged(w.r.table.start, err)
+	}
+	err = w.codes.run(w.r.f, s.codes, s.rows, w.r.head.Dim, checksum, func(base, step []float32) {
 		w.query.Weigh(&w.weights, base, step)
 	}, func(rows codeRows) bool {
 		n := len(rows.err)

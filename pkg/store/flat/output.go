@@ -15,8 +15,10 @@ import (
 // all: it is written beside its target, synced, renamed, and the folder is
 // synced.
 type output struct {
-	target string
-	file   *os.File
+	target  string
+	file    *os.File
+	syncing chan error // of a sync that is under way; nil without one
+	err     error      // of those before
 }
 
 func tempPrefix(target string) string { return "." + filepath.Base(target) + ".tmp-" }
@@ -40,11 +42,50 @@ func createOutput(target string) (*output, error) {
 			return nil, err
 		}
 	}
-	return &output{target, f}, nil
+	return &output{target: target, file: f}, nil
+}
+
+// Write also has the system begin to bring to the disk what was written before,
+// so that there is less to wait for at the end.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.file.Write(p)
+	if err != nil {
+		return n, err
+	}
+	select {
+	case err := <-o.syncing:
+		o.synced(err)
+	default:
+	}
+	if o.syncing == nil {
+		done := make(chan error, 1)
+		o.syncing = done
+		go func() { done <- o.file.Sync() }()
+	}
+	return n, nil
+}
+
+// synced notes how a sync ended: the system may tell of a failure only once.
+func (o *output) synced(err error) {
+	o.syncing = nil
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// wait waits for the sync that is under way.
+func (o *output) wait() error {
+	if o.syncing != nil {
+		o.synced(<-o.syncing)
+	}
+	return o.err
 }
 
 func (o *output) commit() error {
-	err := o.file.Sync()
+	err := o.wait()
+	if err == nil {
+		err = o.file.Sync()
+	}
 	if cerr := o.file.Close(); err == nil {
 		err = cerr
 	}
@@ -59,6 +100,7 @@ func (o *output) commit() error {
 }
 
 func (o *output) abort() {
+	_ = o.wait() // the file goes away
 	o.file.Close()
 	os.Remove(o.file.Name())
 }
@@ -97,20 +139,20 @@ func removeStale(target string) error {
 // of 166 ms on ext4.
 const writeSize = 4 << 20
 
-// frameWriter writes frames and remembers their sizes.
+// frameWriter writes frames and remembers their entries of the seek table.
 type frameWriter struct {
 	w       io.Writer
 	buf     []byte
 	off     int64
-	entries []sizes
+	entries []frameEntry
 }
 
 func newFrameWriter(w io.Writer) *frameWriter {
 	return &frameWriter{w: w, buf: make([]byte, 0, 64<<10)}
 }
 
-// write appends frames whose sizes are given.
-func (w *frameWriter) write(frames []byte, entries ...sizes) error {
+// write appends frames with their entries of the seek table.
+func (w *frameWriter) write(frames []byte, entries ...frameEntry) error {
 	w.entries = append(w.entries, entries...)
 	return w.raw(frames)
 }
@@ -130,7 +172,7 @@ func (w *frameWriter) raw(data []byte) error {
 
 // copy copies frames from another file. They keep their checksums, so damage
 // in them is found by whoever reads them.
-func (w *frameWriter) copy(f *file, off, end int64, entries []sizes) error {
+func (w *frameWriter) copy(f *file, off, end int64, entries []frameEntry) error {
 	w.entries = append(w.entries, entries...)
 	for off < end {
 		free, err := w.room()

@@ -25,8 +25,8 @@ type reader struct {
 	dir      *directory
 	table    seekTable
 	segments []segment
-	first    []int64                   // ref of each segment's first chunk, and the end
-	offsets  []atomic.Pointer[[]int64] // of each segment's frames, when first needed
+	first    []int64                        // ref of each segment's first chunk, and the end
+	places   []atomic.Pointer[[]framePlace] // of each segment's frames, when first needed
 	cursors  sync.Pool
 	docs     func() (*documents, error)
 	terms    func() (*termIndex, error)
@@ -81,7 +81,7 @@ func (r *reader) open() error {
 	for i, s := range r.segments {
 		r.first[i+1] = r.first[i] + int64(s.rows)
 	}
-	r.offsets = make([]atomic.Pointer[[]int64], len(r.segments))
+	r.places = make([]atomic.Pointer[[]framePlace], len(r.segments))
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (r *reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	line, err := r.oneLine(0, int64(entries[0].compressed))
+	line, err := r.oneLine(span{Length: int64(entries[0].compressed), Frames: 1})
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *reader) readDirectory() (at int64, err error) {
 		return r.table.start, err
 	}
 	at = r.table.start - int64(entries[0].compressed)
-	line, err := r.oneLine(at, r.table.start)
+	line, err := r.oneLine(span{Offset: at, Length: r.table.start - at, Frame: r.table.frames - 1, Frames: 1})
 	if err != nil {
 		return at, err
 	}
@@ -134,8 +134,15 @@ func (r *reader) readDirectory() (at int64, err error) {
 }
 
 // oneLine reads a frame that holds one line.
-func (r *reader) oneLine(off, end int64) ([]byte, error) {
-	content, err := r.content(off, end, new(slot))
+func (r *reader) oneLine(s span) ([]byte, error) {
+	if s.Frames != 1 {
+		return nil, errors.New("a line in several frames")
+	}
+	at, err := r.table.places(r.f, s.Frame, 1, s.Offset, s.Offset+s.Length)
+	if err != nil {
+		return nil, err
+	}
+	content, err := r.content(at, 0, new(slot))
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +153,11 @@ func (r *reader) oneLine(off, end int64) ([]byte, error) {
 	return line, nil
 }
 
-// content reads and decodes the frame between two offsets into a slot.
-func (r *reader) content(off, end int64, s *slot) ([]byte, error) {
+var errForeign = errors.New("it is not the frame that was written there")
+
+// content reads and decodes the i-th of some frames into a slot.
+func (r *reader) content(at []framePlace, i int, s *slot) ([]byte, error) {
+	off, end := at[i].offset, at[i+1].offset
 	if off < 0 || end < off || end > r.f.size {
 		return nil, errCut
 	}
@@ -158,6 +168,9 @@ func (r *reader) content(off, end int64, s *slot) ([]byte, error) {
 	if err := r.f.readAt(s.in, off); err != nil {
 		return nil, err
 	}
+	if n := len(s.in); n < checksumSize || le.Uint32(s.in[n-checksumSize:]) != at[i].checksum {
+		return nil, errForeign
+	}
 	out, err := r.dec.decode(s.in, s.out[:0])
 	if err != nil {
 		return nil, err
@@ -166,18 +179,37 @@ func (r *reader) content(off, end int64, s *slot) ([]byte, error) {
 	return out, nil
 }
 
-// frameOffsets returns where the frames of a segment begin and end.
-func (r *reader) frameOffsets(seg int) ([]int64, error) {
-	if at := r.offsets[seg].Load(); at != nil {
+// framePlaces returns where the frames of a segment begin and end.
+func (r *reader) framePlaces(seg int) ([]framePlace, error) {
+	if at := r.places[seg].Load(); at != nil {
 		return *at, nil
 	}
 	s := &r.segments[seg]
-	at, err := r.table.offsets(r.f, s.frame, s.frames(), s.offset, r.segmentEnd(seg))
+	at, err := r.table.places(r.f, s.frame, s.frames(), s.offset, r.segmentEnd(seg))
 	if err != nil {
 		return nil, r.f.damaged(r.table.start, err)
 	}
-	r.offsets[seg].Store(&at)
+	r.places[seg].Store(&at)
 	return at, nil
+}
+
+// appendFrame appends the i-th frame of a segment as it is.
+func (r *reader) appendFrame(f *frameSet, seg, i int) error {
+	at, err := r.framePlaces(seg)
+	if err != nil {
+		return err
+	}
+	entries, err := r.table.read(r.f, r.segments[seg].frame+i, 1)
+	if err != nil {
+		return r.f.damaged(r.table.start, err)
+	}
+	n := len(f.data)
+	f.data = append(f.data, make([]byte, at[i+1].offset-at[i].offset)...)
+	if err := r.f.readAt(f.data[n:], at[i].offset); err != nil {
+		return r.f.damaged(at[i].offset, err)
+	}
+	f.entries = append(f.entries, entries...)
+	return nil
 }
 
 func (r *reader) segmentEnd(seg int) int64 {
@@ -226,13 +258,13 @@ func (r *reader) readDocuments() (*documents, error) {
 		lines: []int{0},
 	}
 	for seg, s := range r.segments {
-		at, err := r.frameOffsets(seg)
+		at, err := r.framePlaces(seg)
 		if err != nil {
 			return nil, err
 		}
 		for i := range s.documentFrames {
-			if err := r.documentFrame(d, at[i], at[i+1]); err != nil {
-				return nil, r.f.damaged(at[i], err)
+			if err := r.documentFrame(d, at, i); err != nil {
+				return nil, r.f.damaged(at[i].offset, err)
 			}
 		}
 		if len(d.list) != d.lines[seg]+s.documents {
@@ -246,8 +278,8 @@ func (r *reader) readDocuments() (*documents, error) {
 	return d, nil
 }
 
-func (r *reader) documentFrame(d *documents, off, end int64) error {
-	content, err := r.content(off, end, new(slot))
+func (r *reader) documentFrame(d *documents, at []framePlace, i int) error {
+	content, err := r.content(at, i, new(slot))
 	if err != nil {
 		return err
 	}
@@ -364,7 +396,7 @@ type content struct {
 // frames yields the frames of a span.
 func (r *reader) frames(ctx context.Context, s span) iter.Seq2[content, error] {
 	return func(yield func(content, error) bool) {
-		at, err := r.table.offsets(r.f, s.Frame, s.Frames, s.Offset, s.Offset+s.Length)
+		at, err := r.table.places(r.f, s.Frame, s.Frames, s.Offset, s.Offset+s.Length)
 		if err != nil {
 			yield(content{}, r.f.damaged(r.table.start, err))
 			return
@@ -374,11 +406,11 @@ func (r *reader) frames(ctx context.Context, s span) iter.Seq2[content, error] {
 			err := ctx.Err()
 			var text []byte
 			if err == nil {
-				if text, err = r.content(at[i], at[i+1], &buf); err != nil {
-					err = r.f.damaged(at[i], err)
+				if text, err = r.content(at, i, &buf); err != nil {
+					err = r.f.damaged(at[i].offset, err)
 				}
 			}
-			if !yield(content{at[i], at[i+1] - at[i], text}, err) || err != nil {
+			if !yield(content{at[i].offset, at[i+1].offset - at[i].offset, text}, err) || err != nil {
 				return
 			}
 		}

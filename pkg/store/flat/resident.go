@@ -64,7 +64,11 @@ func (m *resident) segment(r *reader, seg int, codes *codesReader, c *cursor) er
 	}
 	dim := r.head.Dim
 	b := &vector.Block{Rows: s.rows, Dim: dim}
-	err := codes.run(r.f, s.codes, s.rows, dim, func(base, step []float32) {
+	checksum, err := r.codesChecksum(s)
+	if err != nil {
+		return r.f.damaged(r.table.start, err)
+	}
+	err = codes.run(r.f, s.codes, s.rows, dim, checksum, func(base, step []float32) {
 		b.Base, b.Step = append(b.Base, base...), append(b.Step, step...)
 		b.Codes = make([]byte, 0, s.rows*vector.Stride(dim))
 	}, func(rows codeRows) bool {

@@ -4,30 +4,38 @@ import "errors"
 
 // The seek table is the last frame of the file, in the zstd seekable format
 // (facebook/zstd, contrib/seekable_format): a skippable frame with the
-// compressed and the decompressed size of every frame, and a footer. It has no
-// checksums of its own, since each frame has one and a wrong size finds no
-// frame.
+// compressed and the decompressed size and the checksum of every frame, and a
+// footer. The checksum is the one that ends the frame; that it stands here too
+// binds the frame to its file, so that one of another index, or of an earlier
+// version, is not taken for it.
 const (
 	skippableMagic = 0x184D2A5E
 	seekMagic      = 0x8F92EAB1
 	skippableHead  = 8
-	seekEntry      = 8
+	seekEntry      = 12
 	seekFooter     = 9
+	seekDescriptor = 0x80 // entries have checksums
 )
 
-// sizes are an entry of the seek table.
-type sizes struct{ compressed, content uint32 }
+// frameEntry is what the table says of a frame.
+type frameEntry struct{ compressed, content, checksum uint32 }
+
+// entryOf is the entry of a frame with its content size.
+func entryOf(frame []byte, content int) frameEntry {
+	return frameEntry{uint32(len(frame)), uint32(content), le.Uint32(frame[len(frame)-checksumSize:])}
+}
 
 // appendSeekTable appends the frame.
-func appendSeekTable(dst []byte, entries []sizes) []byte {
+func appendSeekTable(dst []byte, entries []frameEntry) []byte {
 	dst = le.AppendUint32(dst, skippableMagic)
 	dst = le.AppendUint32(dst, uint32(len(entries)*seekEntry+seekFooter))
 	for _, e := range entries {
 		dst = le.AppendUint32(dst, e.compressed)
 		dst = le.AppendUint32(dst, e.content)
+		dst = le.AppendUint32(dst, e.checksum)
 	}
 	dst = le.AppendUint32(dst, uint32(len(entries)))
-	dst = append(dst, 0)
+	dst = append(dst, seekDescriptor)
 	return le.AppendUint32(dst, seekMagic)
 }
 
@@ -47,13 +55,13 @@ func findSeekTable(f *file) (seekTable, bool, error) {
 	if err := f.readAt(foot[:], f.size-seekFooter); err != nil {
 		return seekTable{}, false, err
 	}
-	if le.Uint32(foot[5:]) != seekMagic {
-		return seekTable{}, false, nil
+	if le.Uint32(foot[5:]) != seekMagic || foot[4] == 0 {
+		return seekTable{}, false, nil // a table without checksums is of another program
 	}
 	frames := int64(le.Uint32(foot[:]))
 	start := f.size - seekFooter - frames*seekEntry - skippableHead
 	var head [skippableHead]byte
-	if foot[4] != 0 || frames < 2 || frames > maxFrames || start < 0 {
+	if foot[4] != seekDescriptor || frames < 2 || frames > maxFrames || start < 0 {
 		return seekTable{}, false, errors.New("the seek table is broken")
 	}
 	if err := f.readAt(head[:], start); err != nil {
@@ -66,31 +74,39 @@ func findSeekTable(f *file) (seekTable, bool, error) {
 }
 
 // read returns the entries of n frames.
-func (t seekTable) read(f *file, frame, n int) ([]sizes, error) {
+func (t seekTable) read(f *file, frame, n int) ([]frameEntry, error) {
 	raw := make([]byte, n*seekEntry)
 	if err := f.readAt(raw, t.start+skippableHead+int64(frame)*seekEntry); err != nil {
 		return nil, err
 	}
-	entries := make([]sizes, n)
+	entries := make([]frameEntry, n)
 	for i := range entries {
-		entries[i] = sizes{le.Uint32(raw[i*seekEntry:]), le.Uint32(raw[i*seekEntry+4:])}
+		e := raw[i*seekEntry:]
+		entries[i] = frameEntry{le.Uint32(e), le.Uint32(e[4:]), le.Uint32(e[8:])}
 	}
 	return entries, nil
 }
 
-// offsets returns where each of n frames begins, and where the last one ends,
-// which must be end.
-func (t seekTable) offsets(f *file, frame, n int, from, end int64) ([]int64, error) {
+// framePlace is where a frame begins, and its checksum.
+type framePlace struct {
+	offset   int64
+	checksum uint32
+}
+
+// places returns the places of n frames, and one more for where the last one
+// ends, which must be end.
+func (t seekTable) places(f *file, frame, n int, from, end int64) ([]framePlace, error) {
 	entries, err := t.read(f, frame, n)
 	if err != nil {
 		return nil, err
 	}
-	at := make([]int64, n+1)
-	at[0] = from
+	at := make([]framePlace, n+1)
+	at[0].offset = from
 	for i, e := range entries {
-		at[i+1] = at[i] + int64(e.compressed)
+		at[i].checksum = e.checksum
+		at[i+1].offset = at[i].offset + int64(e.compressed)
 	}
-	if at[n] != end {
+	if at[n].offset != end {
 		return nil, errors.New("the seek table and the directory contradict each other")
 	}
 	return at, nil
