@@ -1,0 +1,4 @@
+// Command empty does nothing: what any Go program costs.
+package main
+
+func main() {}
