@@ -117,17 +117,13 @@ func answers(ctx context.Context, question string, opt ask.Options, stream bool)
 
 // searcher opens the index, and the embedder where the mode may need it.
 func (s *settings) searcher(ctx context.Context, p search.Params, warn func(string)) (*search.Searcher, error) {
-	st, err := s.openStore()
-	if err != nil {
-		return nil, err
-	}
-	r, err := st.Open(ctx)
+	name, r, err := s.openIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	opt := search.Options{Reader: r, Warn: warn}
 	if p.Mode != search.ModeBM25 && r.Info().Dim > 0 {
-		if opt.Embedder, err = s.questionEmbedder(st.Name(), r.Info().Settings, warn); err != nil {
+		if opt.Embedder, err = s.questionEmbedder(name, r.Info().Settings, warn); err != nil {
 			r.Close()
 			return nil, err
 		}
@@ -140,7 +136,7 @@ func (s *settings) searcher(ctx context.Context, p search.Params, warn func(stri
 	err = searcher.Check(p)
 	var mismatch *search.MismatchError
 	if errors.As(err, &mismatch) {
-		mismatch.Name = st.Name()
+		mismatch.Name = name
 	}
 	if err != nil {
 		r.Close()

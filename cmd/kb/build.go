@@ -56,13 +56,17 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
+			roots, exists, err := knownRoots(ctx, opt.Store)
+			if err != nil {
+				return err
+			}
 			if !named {
-				if paths, err = knownRoots(ctx, opt.Store); err != nil {
+				if paths, err = defaultPaths(roots); err != nil {
 					return err
 				}
 			}
-			if opt.Embedder.Info().BaseURL == "" && !indexed(ctx, opt.Store) {
-				c.warn(offlineNote)
+			if opt.Embedder.Info().BaseURL == "" && !exists {
+				c.warn(offlineNote) // with the first build alone
 			}
 			reports, result, err := build.Run(ctx, paths, opt)
 			c.close()
@@ -141,33 +145,29 @@ func seenFile(st store.Store) string {
 	return filepath.Join(dir, "kb", "seen", hex.EncodeToString(sum[:8]))
 }
 
-// indexed says whether there is an index, so that the note about the offline
-// embedder comes with the first build alone.
-func indexed(ctx context.Context, st store.Store) bool {
+// knownRoots are the folders that the index was built from, if there is one.
+func knownRoots(ctx context.Context, st store.Store) (roots []string, exists bool, err error) {
 	r, err := st.Open(ctx)
-	if err == nil {
-		r.Close()
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
 	}
-	return err == nil
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Close()
+	for root, err := range r.Roots(ctx) {
+		if err != nil {
+			return nil, true, err
+		}
+		roots = append(roots, root.Path)
+	}
+	return roots, true, nil
 }
 
-// knownRoots are the folders that the index was built from, or notes.
-func knownRoots(ctx context.Context, st store.Store) ([]string, error) {
-	var paths []string
-	r, err := st.Open(ctx)
-	if err == nil {
-		defer r.Close()
-		for root, err := range r.Roots(ctx) {
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, root.Path)
-		}
-	} else if !errors.Is(err, store.ErrNotFound) {
-		return nil, err
-	}
-	if len(paths) > 0 {
-		return paths, nil
+// defaultPaths is what is built when no path is named.
+func defaultPaths(roots []string) ([]string, error) {
+	if len(roots) > 0 {
+		return roots, nil
 	}
 	if info, err := os.Stat("notes"); err != nil || !info.IsDir() {
 		return nil, withHint(usagef("no folder to build: the index knows none, and there is no folder notes here"), `name it: kb build FOLDER`)

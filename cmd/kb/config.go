@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"kb/pkg/jsonl"
 	"kb/pkg/model"
-	"kb/pkg/record"
 )
 
 const configLong = `config shows each setting, its value and where it came from: a flag, the
@@ -102,20 +100,20 @@ func describeInfo(i model.Info) string {
 	return i.Model + " at " + i.BaseURL
 }
 
+// settingRecord is a line of kb config in a pipe.
+type settingRecord struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+func (*settingRecord) Kind() string { return "setting" }
+
 func (s *settings) writeConfig(e *env) error {
 	w := jsonl.NewWriter(e.stdout)
 	for _, k := range settingKeys {
 		v := s.get(k.key)
-		line, err := json.Marshal(struct {
-			Kind   string `json:"kind"`
-			Key    string `json:"key"`
-			Value  string `json:"value"`
-			Source string `json:"source"`
-		}{"setting", k.key, shown(k.key, v.value), v.source})
-		if err != nil {
-			return err
-		}
-		if err := w.Write(&record.Raw{RecordKind: "setting", Line: line}); err != nil {
+		if err := w.Write(&settingRecord{k.key, shown(k.key, v.value), v.source}); err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"kb/pkg/answer"
 	"kb/pkg/jsonl"
-	"kb/pkg/record"
 	"kb/pkg/store"
 )
 
@@ -25,11 +23,7 @@ func newDocs(e *env, s *settings) *cobra.Command {
 		Args:        args(cobra.NoArgs),
 		Annotations: about(exitMismatch, exitDamaged),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := s.openStore()
-			if err != nil {
-				return err
-			}
-			r, err := st.Open(cmd.Context())
+			_, r, err := s.openIndex(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -43,7 +37,7 @@ func newDocs(e *env, s *settings) *cobra.Command {
 					fmt.Fprintf(e.stdout, "%s  %s  %s\n", answer.Plain(d.Path), count(d.Chunks, "chunk"), answer.Plain(d.Title))
 					continue
 				}
-				if err := writeDocument(w, d); err != nil {
+				if err := w.Write(&listed{d}); err != nil {
 					return err
 				}
 			}
@@ -55,17 +49,8 @@ func newDocs(e *env, s *settings) *cobra.Command {
 	return cmd
 }
 
-// kindListed is not the kind "document": what is listed has no text, and must
-// not pass for a document that lost it.
-const kindListed = "listed"
+// listed is a document without its text. Its kind is not "document", so that it
+// does not pass for one that lost its text.
+type listed struct{ store.Document }
 
-func writeDocument(w *jsonl.Writer, d store.Document) error {
-	line, err := json.Marshal(struct {
-		Kind string `json:"kind"`
-		store.Document
-	}{kindListed, d})
-	if err != nil {
-		return err
-	}
-	return w.Write(&record.Raw{RecordKind: kindListed, Line: line})
-}
+func (*listed) Kind() string { return "listed" }

@@ -10,6 +10,7 @@ import (
 
 	"kb/pkg/answer"
 	"kb/pkg/record"
+	"kb/pkg/search"
 )
 
 // place is where a passage stands, in a form that a terminal can open.
@@ -105,7 +106,7 @@ func describeLegs(q *record.Query) string {
 				text += " (" + strings.Join(notes, ", ") + ")"
 			}
 			ran = append(ran, text)
-		case l.Why != "" && l.Why != "not asked for":
+		case l.Why != "" && l.Why != search.NotAsked:
 			not = append(not, fmt.Sprintf("no %s: %s", l.Name, l.Why))
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,6 +65,16 @@ func (s *settings) openStore() (store.Store, error) {
 	return flat.New(name), nil
 }
 
+// openIndex opens the newest version of the index, and gives its name.
+func (s *settings) openIndex(ctx context.Context) (string, store.Reader, error) {
+	st, err := s.openStore()
+	if err != nil {
+		return "", nil, err
+	}
+	r, err := st.Open(ctx)
+	return st.Name(), r, err
+}
+
 // embedder returns the embedder that is configured. It makes no request.
 func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
 	if err := s.load(); err != nil {
@@ -108,7 +119,7 @@ func (s *settings) questionEmbedder(name string, index store.Settings, warn func
 	}
 	return nil, &search.MismatchError{
 		Name:   name,
-		Index:  model.Info{Model: index.Model, BaseURL: index.BaseURL, QueryPrefix: index.QueryPrefix, DocumentPrefix: index.DocumentPrefix},
+		Index:  search.Fingerprint(index),
 		Config: have,
 	}
 }

@@ -38,16 +38,12 @@ func newStatus(e *env, s *settings) *cobra.Command {
 		Args:        args(cobra.NoArgs),
 		Annotations: about(exitMismatch, exitDamaged),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			st, err := s.openStore()
-			if err != nil {
-				return err
-			}
-			r, err := st.Open(cmd.Context())
+			name, r, err := s.openIndex(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			report, err := readStatus(cmd.Context(), st.Name(), r)
+			report, err := readStatus(cmd.Context(), name, r)
 			if err != nil {
 				return err
 			}
@@ -132,25 +128,25 @@ func (r *statusReport) print(e *env) {
 	}
 }
 
+// statusRecord is the first line of kb status in a pipe.
+type statusRecord struct {
+	Index     string `json:"index"`
+	Format    int    `json:"format"`
+	Version   string `json:"version"`
+	Documents int    `json:"documents"`
+	Chunks    int    `json:"chunks"`
+	Vectors   int    `json:"vectors"`
+	Bytes     int64  `json:"bytes"`
+	store.Settings
+	Guessed []guess `json:"guessed"`
+}
+
+func (*statusRecord) Kind() string { return "status" }
+
 func (r *statusReport) write(e *env) error {
 	i := r.info
-	head, err := json.Marshal(struct {
-		Kind      string `json:"kind"`
-		Index     string `json:"index"`
-		Format    int    `json:"format"`
-		Version   string `json:"version"`
-		Documents int    `json:"documents"`
-		Chunks    int    `json:"chunks"`
-		Vectors   int    `json:"vectors"`
-		Bytes     int64  `json:"bytes"`
-		store.Settings
-		Guessed []guess `json:"guessed"`
-	}{"status", r.name, i.Format, i.Version, i.Documents, i.Chunks, i.Vectors, i.Size, i.Settings, append([]guess{}, r.guessed...)})
-	if err != nil {
-		return err
-	}
 	w := jsonl.NewWriter(e.stdout)
-	if err := w.Write(&record.Raw{RecordKind: "status", Line: head}); err != nil {
+	if err := w.Write(&statusRecord{r.name, i.Format, i.Version, i.Documents, i.Chunks, i.Vectors, i.Size, i.Settings, append([]guess{}, r.guessed...)}); err != nil {
 		return err
 	}
 	for i := range r.roots {

@@ -65,12 +65,11 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 }
 
 type builder struct {
-	o      Options
-	info   store.Info
-	exists bool
-	docs   map[string]string // hash by path, of what the index has
-	cache  *cache
-	began  time.Time
+	o     Options
+	info  store.Info
+	docs  map[string]string // hash by path, of what the index has
+	cache *cache
+	began time.Time
 
 	mu      sync.Mutex
 	entries map[string]load.Entry // of this walk
@@ -88,7 +87,7 @@ func (b *builder) open(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	b.exists, b.info = true, r.Info()
+	b.info = r.Info()
 	b.cache = readCache(b.o.CacheFile, b.settings())
 	if b.cache == nil || b.cache.version == b.info.Version {
 		return nil // the cache knows the documents

@@ -35,11 +35,11 @@ type Input struct {
 }
 
 // Records reads records from the inputs, one after the other. Lines of the
-// kinds named are decoded; all others come as [record.Raw]. Blank lines and
-// byte order marks are passed over, and several objects on one line count as
-// several records, as they do when files without a last line end are
-// concatenated. The first error ends the sequence; it is an [Error] unless the
-// input itself failed.
+// kinds named are decoded; all others come as [record.Raw]. Blank lines are
+// passed over, and so is a byte order mark at the beginning of a line. Several
+// objects on one line count as several records, as they do when files without
+// a last line end are concatenated. The first error ends the sequence; it is
+// an [Error] unless the input itself failed.
 func Records(inputs []Input, kinds ...string) iter.Seq2[record.Record, error] {
 	decode := make(map[string]bool, len(kinds))
 	for _, k := range kinds {
@@ -123,7 +123,6 @@ func parse(text []byte, decode map[string]bool) iter.Seq2[record.Record, error] 
 				yield(nil, explain(err))
 				return
 			}
-			one = bytes.TrimPrefix(one, []byte("\ufeff"))
 			if r, err := parseOne(one, decode); !yield(r, err) || err != nil {
 				return
 			}

@@ -42,7 +42,8 @@ func place(m model.Info) string {
 	return m.Model + " at " + m.BaseURL
 }
 
-func fingerprint(s store.Settings) model.Info {
+// Fingerprint is the model that an index was built with.
+func Fingerprint(s store.Settings) model.Info {
 	return model.Info{Model: s.Model, BaseURL: s.BaseURL, QueryPrefix: s.QueryPrefix, DocumentPrefix: s.DocumentPrefix}
 }
 
@@ -61,7 +62,7 @@ func (s *Searcher) Check(p Params) error {
 }
 
 func (s *Searcher) guard() error {
-	if index, config := fingerprint(s.info.Settings), s.embedder.Info(); index != config {
+	if index, config := Fingerprint(s.info.Settings), s.embedder.Info(); index != config {
 		return &MismatchError{Index: index, Config: config}
 	}
 	return nil

@@ -93,7 +93,7 @@ func (r *run) useOwn(q *record.Query) error {
 	if q.Model == "" {
 		return errors.New("the question has a vector, but does not say of which model")
 	}
-	if index := fingerprint(r.info.Settings); index.Model != own.Model || index.BaseURL != own.BaseURL {
+	if index := Fingerprint(r.info.Settings); index.Model != own.Model || index.BaseURL != own.BaseURL {
 		return &MismatchError{Index: index, Config: own}
 	}
 	v, err := r.checked(q.Vector)
@@ -187,5 +187,5 @@ func (r *run) legs() []record.Leg {
 	if lexical.Ran && near.Ran {
 		lexical.Weight, near.Weight = 1, r.vectorWeight()
 	}
-	return []record.Leg{lexical, near, {Name: "rerank", Why: "not asked for"}}
+	return []record.Leg{lexical, near, {Name: "rerank", Why: NotAsked}}
 }

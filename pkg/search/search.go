@@ -33,6 +33,10 @@ const (
 	DefaultCandidates = 20
 )
 
+// NotAsked is why the rerank leg of a search did not run: that is another
+// stage's.
+const NotAsked = "not asked for"
+
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrEmpty     = errors.New("the question is empty")
