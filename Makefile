@@ -4,14 +4,15 @@
 # make check   vet, formatting, and that index.jsonl.zst is the index of notes/
 # make fuzz    each fuzz target for a short while (FUZZTIME=10s)
 # make bench   speed and size, as ratios in one run
-# make eval    retrieval over eval/questions.jsonl, gated
+# make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
+# make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make index   build index.jsonl.zst from notes/
 
 export CGO_ENABLED := 0
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test check fuzz bench eval index demo
+.PHONY: build test check fuzz bench eval eval-update index demo
 
 build: kb
 
@@ -33,7 +34,10 @@ bench: kb
 	scripts/bench.sh
 
 eval: kb
-	./kb eval eval/questions.jsonl --mode all --text --min hit=0.85,mrr=0.8,refusal=0.6
+	scripts/eval.sh ./kb
+
+eval-update: kb
+	scripts/eval.sh ./kb --update
 
 index: kb
 	rm -f index.jsonl.zst.new

@@ -23,7 +23,8 @@ const (
 type finder struct {
 	store    store.Store
 	info     store.Info
-	paths    []string // of the documents
+	paths    []string        // of the documents
+	chunks   map[string]bool // their ids, where questions list passages
 	searcher *search.Searcher
 	semantic bool // vectors take part, and lexical signals do not speak against what they find
 	modes    []eval.Mode
@@ -65,9 +66,9 @@ func evalModes(name string, vectors bool) ([]evalMode, error) {
 	return four[i : i+1], nil
 }
 
-func (s *settings) openFinder(ctx context.Context, flags evalFlags, warn func(string)) (*finder, error) {
+func (s *settings) openFinder(ctx context.Context, flags evalFlags, questions []*eval.Question, warn func(string)) (*finder, error) {
 	f := &finder{}
-	if err := f.look(ctx, s); err != nil {
+	if err := f.look(ctx, s, questions); err != nil {
 		return nil, err
 	}
 	modes, err := evalModes(flags.mode, f.info.Vectors > 0)
@@ -114,7 +115,7 @@ func (f *finder) open(ctx context.Context, s *settings, modes []evalMode, warn f
 }
 
 // look reads what the index is made of.
-func (f *finder) look(ctx context.Context, s *settings) (err error) {
+func (f *finder) look(ctx context.Context, s *settings, questions []*eval.Question) (err error) {
 	if f.store, err = s.openStore(); err != nil {
 		return err
 	}
@@ -132,6 +133,16 @@ func (f *finder) look(ctx context.Context, s *settings) (err error) {
 			return err
 		}
 		f.paths = append(f.paths, d.Path)
+	}
+	if !slices.ContainsFunc(questions, func(q *eval.Question) bool { return len(q.Passages) > 0 }) {
+		return nil
+	}
+	f.chunks = make(map[string]bool, f.info.Chunks)
+	for c, err := range r.Chunks(ctx, "", false) {
+		if err != nil {
+			return err
+		}
+		f.chunks[c.ID] = true
 	}
 	return nil
 }

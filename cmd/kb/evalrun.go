@@ -36,7 +36,7 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 	if err := ev.read(file); err != nil {
 		return err
 	}
-	if ev.finder, err = ev.s.openFinder(ctx, ev.f, ev.c.warn); err != nil {
+	if ev.finder, err = ev.s.openFinder(ctx, ev.f, ev.questions, ev.c.warn); err != nil {
 		return err
 	}
 	defer ev.finder.close()
@@ -44,8 +44,8 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 		return withHint(fmt.Errorf("%s: %w", ev.finder.info.Model, eval.ErrNoConfidence),
 			"add --mode bm25 to fit the floor for searches without vectors")
 	}
-	for _, q := range eval.Unreachable(ev.questions, ev.finder.paths) {
-		ev.c.warn(fmt.Sprintf("%s: %s: the index has no document %s", file, q.Label, strings.Join(q.Source, " or ")))
+	for _, q := range eval.Unreachable(ev.questions, ev.finder.paths, ev.finder.chunks) {
+		ev.c.warn(fmt.Sprintf("%s: %s: the index has no %s", file, q.Label, q.Wanted()))
 	}
 	if err := ev.judge(ctx); err != nil {
 		return err

@@ -66,6 +66,7 @@ func TestReadQuestionsErrors(t *testing.T) {
 		{`{"q":"a","source":"notes/["}`, "q.jsonl:1: glob"},
 		{`{"q":"a","answerable":true}`, "q.jsonl:1: answerable, but none of"},
 		{"{\"q\":\"a\"}\n\n{\"q\":\"a\"}", "q.jsonl:3: the same question as in line 1"},
+		{"{\"q\":\"a\",\"id\":\"x\"}\n{\"q\":\"b\",\"id\":\"x\"}", `q.jsonl:2: the id "x" is that of line 1 already`},
 	} {
 		_, err := ReadQuestions(jsonl.Input{Name: "q.jsonl", R: strings.NewReader(c.file)})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
@@ -276,9 +277,13 @@ func TestGates(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	qs := questions(t, `{"q":"a","source":"notes/a.md"}`, `{"q":"b","source":["notes/b.md","**/c.md"]}`,
-		`{"q":"c","source":"notes/x.md"}`, `{"q":"d"}`, `{"q":"e","source":"x","passages":["p"]}`)
-	got := Unreachable(qs, []string{"notes/a.md", "notes/deep/c.md"})
-	if len(got) != 1 || got[0].Text != "c" {
-		t.Errorf("got %v", got)
+		`{"q":"c","source":"notes/x.md"}`, `{"q":"d"}`, `{"q":"e","source":"x","passages":["gone","p"]}`,
+		`{"q":"f","source":"notes/a.md","passages":["gone"]}`, `{"q":"g","passages":["notes/a.md"]}`)
+	var got []string
+	for _, q := range Unreachable(qs, []string{"notes/a.md", "notes/deep/c.md"}, map[string]bool{"p": true}) {
+		got = append(got, q.Text+": "+q.Wanted())
+	}
+	if want := "c: document notes/x.md|f: passage gone"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %s", got, want)
 	}
 }

@@ -67,7 +67,7 @@ func judge(q *Question, found *record.Query, hits []*record.Hit) *Judgment {
 		Hits: []Found{}, label: q.Label, wanted: q,
 	}
 	for i, h := range hits {
-		f := Found{ID: h.ID, Path: h.Path, Headings: h.Headings, Page: h.Page, Wanted: q.wants(h)}
+		f := Found{ID: h.ID, Path: h.Path, Headings: h.Headings, Page: h.Page, Wanted: q.Wants(h)}
 		if f.Wanted && j.Rank == 0 {
 			j.Rank = i + 1
 		}
@@ -80,8 +80,8 @@ func judge(q *Question, found *record.Query, hits []*record.Hit) *Judgment {
 	return j
 }
 
-// wants says whether a hit answers the question.
-func (q *Question) wants(h *record.Hit) bool {
+// Wants says whether a hit answers the question.
+func (q *Question) Wants(h *record.Hit) bool {
 	switch {
 	case !q.Answerable:
 		return false

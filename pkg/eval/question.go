@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kb/pkg/jsonl"
@@ -76,7 +77,7 @@ func ReadQuestions(in jsonl.Input) ([]*Question, error) {
 			return err
 		}
 		if first, ok := seen[q.ID]; ok {
-			return fmt.Errorf("the same question as in line %d; remove one, or give each an id of its own", first)
+			return repeated(q, first)
 		}
 		seen[q.ID] = n
 		questions = append(questions, q)
@@ -86,6 +87,13 @@ func ReadQuestions(in jsonl.Input) ([]*Question, error) {
 		err = fmt.Errorf("%s: %w", in.Name, ErrNoQuestions)
 	}
 	return questions, err
+}
+
+func repeated(q *Question, first int) error {
+	if q.Label == q.ID {
+		return fmt.Errorf("the id %q is that of line %d already", q.ID, first)
+	}
+	return fmt.Errorf("the same question as in line %d; remove one, or give each an id of its own", first)
 }
 
 func parseQuestion(n int, object []byte) (*Question, error) {
@@ -120,23 +128,30 @@ func parseQuestion(n int, object []byte) (*Question, error) {
 	return q, err
 }
 
-// Unreachable returns the questions whose source is none of the documents, so
-// that no way of finding could ever get them right.
-func Unreachable(questions []*Question, paths []string) []*Question {
+// Unreachable returns the questions of whose sources, or passages, the index
+// has none, so that no way of finding could ever get them right. chunks are the
+// ids of the chunks; they are looked at only where a question lists passages.
+func Unreachable(questions []*Question, paths []string, chunks map[string]bool) []*Question {
 	var out []*Question
 	for _, q := range questions {
-		if !q.Answerable || len(q.Passages) > 0 || len(q.Source) == 0 {
-			continue
-		}
-		reachable := false
-		for _, p := range paths {
-			if reachable = q.from(p); reachable {
-				break
-			}
-		}
-		if !reachable {
+		if q.Answerable && !q.reachable(paths, chunks) {
 			out = append(out, q)
 		}
 	}
 	return out
+}
+
+func (q *Question) reachable(paths []string, chunks map[string]bool) bool {
+	if len(q.Passages) > 0 {
+		return slices.ContainsFunc(q.Passages, func(p string) bool { return chunks[p] || slices.Contains(paths, p) })
+	}
+	return len(q.Source) == 0 || slices.ContainsFunc(paths, q.from)
+}
+
+// Wanted names what a question without a reachable answer asked for.
+func (q *Question) Wanted() string {
+	if len(q.Passages) > 0 {
+		return "passage " + strings.Join(q.Passages, " or ")
+	}
+	return "document " + strings.Join(q.Source, " or ")
 }
