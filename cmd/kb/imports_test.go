@@ -9,7 +9,7 @@ import (
 // layers are the packages of pkg/ from the leaves up. A package may import
 // packages of lower layers only, so stages never import each other.
 var layers = [][]string{
-	{"record", "jsonl", "text", "markdown", "vector"},
+	{"record", "jsonl", "text", "markdown", "vector", "atomicfile"},
 	{"model", "store", "bm25", "fuse"},
 	{"load", "chunk", "embed", "index", "search", "rerank", "answer", "eval"},
 	{"ask", "build", "session", "cache"},

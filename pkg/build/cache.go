@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"kb/pkg/atomicfile"
 	"kb/pkg/load"
 )
 
@@ -105,20 +105,5 @@ func (c *cache) write(name string) error {
 		f := c.files[p]
 		fmt.Fprintf(&b, "%d %d %d %d %s %s\n", f.size, f.modified, f.chunks, f.reused, f.hash, p)
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(b.Bytes()); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), name)
+	return atomicfile.Write(name, b.Bytes())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"kb/pkg/atomicfile"
 	"kb/pkg/record"
 )
 
@@ -76,27 +77,7 @@ func (c cache) put(hash string, doc Doc, err error) {
 	if err != nil {
 		return
 	}
-	writeAtomic(c.path(hash), checksum(string(body))+"\n"+string(body))
-}
-
-// writeAtomic writes a file in one step: who reads it finds all or nothing.
-func writeAtomic(name, content string) error {
-	folder := filepath.Dir(name)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(folder, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.WriteString(content)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	atomicfile.Write(c.path(hash), []byte(checksum(string(body))+"\n"+string(body)))
 }
 
 func checksum(s string) string { return fmt.Sprintf("%016x", xxhash.Sum64String(s)) }
