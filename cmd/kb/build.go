@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,10 +18,14 @@ import (
 
 const buildLong = `build is "load | chunk | embed | index" in one process. It looks at sizes and
 times first, so that nothing changed costs nothing. Without PATH it builds the
-roots that the index knows, or else the folder notes.
+roots that the index knows, or else the folder notes. Relative paths of an
+index count from the folder that it was built in: build it there.
 
 After a change of the embedding model or of its base URL, build embeds
-everything again.
+everything again; it does not replace the vectors of an endpoint by offline
+ones. A file without text is listed and makes the run a partial one (6) when
+it is met for the first time, or changed, or was named by itself; after that
+the summary counts it and "kb status" lists it, until .kbignore names it.
 
 Writes:  {"kind":"indexed","path":…,"status":…,"chunks":…,"embedded":…,"reused":…}`
 
@@ -33,7 +35,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 		cf                 chunkFlags
 		out                outputFlags
 		allowEmpty, noWait bool
-		full               bool
+		full, here         bool
 	)
 	cmd := &cobra.Command{
 		Use:         "build [PATH…]",
@@ -56,16 +58,21 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
-			roots, exists, err := knownRoots(ctx, opt.Store)
+			known, err := knownIndex(ctx, opt.Store)
 			if err != nil {
 				return err
 			}
-			if !named {
-				if paths, err = defaultPaths(roots); err != nil {
-					return err
-				}
+			home, err := build.OpenHome(homeFile(opt.Store), here || !known.exists)
+			if err != nil {
+				return err
 			}
-			if opt.Embedder.Info().BaseURL == "" && !exists {
+			if paths, err = known.paths(home, paths, named); err != nil {
+				return err
+			}
+			if err := known.keepsVectors(opt.Store.Name(), opt.Embedder.Info()); err != nil {
+				return err
+			}
+			if opt.Embedder.Info().BaseURL == "" && !known.exists {
 				c.warn(offlineNote) // with the first build alone
 			}
 			reports, result, err := build.Run(ctx, paths, opt)
@@ -73,10 +80,13 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := home.Remember(paths); err != nil {
+				c.warn(fmt.Sprintf("the next build will not know where this one was made: %v", err))
+			}
 			if err := reportIndexed(e, c, out, opt.Store.Name(), reports, result, e.now().Sub(began)); err != nil {
 				return err
 			}
-			return partial(result.Incomplete + result.Failed + result.Skipped)
+			return partial(result.Incomplete + result.Failed + result.NewSkipped)
 		},
 	}
 	out.register(cmd)
@@ -86,6 +96,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 	embedFlags(cmd, s)
 	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
+	cmd.Flags().BoolVar(&here, "here", false, "take the folders of the index from the working directory, although it was built in another")
 	cmd.Flags().BoolVar(&full, "full", false, "read all files, also those whose size and time did not change")
 	return cmd
 }
@@ -133,44 +144,32 @@ func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags,
 // seenFile is where the sizes and times of the files of one index, as seen
 // from one working directory, are kept.
 func seenFile(st store.Store) string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
 	wd, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(wd + "\x00" + st.Name()))
-	return filepath.Join(dir, "kb", "seen", hex.EncodeToString(sum[:8]))
+	return stateFile("seen", wd+"\x00"+st.Name())
 }
 
-// knownRoots are the folders that the index was built from, if there is one.
-func knownRoots(ctx context.Context, st store.Store) (roots []string, exists bool, err error) {
-	r, err := st.Open(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, false, nil
-	}
+// homeFile is where the folder is kept that the paths of an index count from.
+func homeFile(st store.Store) string {
+	name, err := filepath.Abs(st.Name())
 	if err != nil {
-		return nil, false, err
+		return ""
 	}
-	defer r.Close()
-	for root, err := range r.Roots(ctx) {
-		if err != nil {
-			return nil, true, err
-		}
-		roots = append(roots, root.Path)
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		name = filepath.Join(folder, filepath.Base(name))
 	}
-	return roots, true, nil
+	return stateFile("home", name)
 }
 
-// defaultPaths is what is built when no path is named.
-func defaultPaths(roots []string) ([]string, error) {
-	if len(roots) > 0 {
-		return roots, nil
+// stateFile is the cache file of a kind for a key; "" where there is no cache
+// folder.
+func stateFile(kind, key string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
 	}
-	if info, err := os.Stat("notes"); err != nil || !info.IsDir() {
-		return nil, withHint(usagef("no folder to build: the index knows none, and there is no folder notes here"), `name it: kb build FOLDER`)
-	}
-	return []string{"notes"}, nil
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(dir, "kb", kind, hex.EncodeToString(sum[:8]))
 }

@@ -87,17 +87,11 @@ func (s *settings) printConfig(e *env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "embedding:  %s\n", describeInfo(embedder.Info()))
+	info := embedder.Info()
+	fmt.Fprintf(e.stdout, "embedding:  %s\n", model.Describe(info.Model, info.BaseURL))
 	fmt.Fprintf(e.stdout, "rerank:     %s\n", reranker.Name())
 	fmt.Fprintf(e.stdout, "answers:    %s\n", generator.Name())
 	return nil
-}
-
-func describeInfo(i model.Info) string {
-	if i.BaseURL == "" {
-		return i.Model + " (offline, lexical)"
-	}
-	return i.Model + " at " + i.BaseURL
 }
 
 // settingRecord is a line of kb config in a pipe.

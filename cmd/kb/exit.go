@@ -120,10 +120,14 @@ func hintFor(err error) string {
 		return hint.hint
 	case errors.As(err, &own):
 		return own.Hint()
+	case errors.As(err, &vectors) && vectors.Index.BaseURL != "" && vectors.Config.BaseURL == "":
+		return `set KB_EMBED_BASE_URL and KB_EMBED_MODEL as they were when it was built, or search without vectors: "kb search --mode bm25"`
 	case errors.As(err, &vectors):
 		return `run "kb build" to embed again, or "kb search --mode bm25" to search without vectors`
 	case errors.As(err, &replaced):
 		return `run "kb build" to embed all roots of the index again, or "kb rm" the documents that are left over`
+	case errors.As(err, &empty) && empty.Others > 0:
+		return "is it another folder of the same name? If all of its files were replaced on purpose, add --allow-empty"
 	case errors.As(err, &empty):
 		return fmt.Sprintf("is %s mounted? If it is empty on purpose, add --allow-empty", empty.Root)
 	case errors.Is(err, index.ErrNothing):

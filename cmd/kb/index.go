@@ -114,4 +114,7 @@ func printSummary(w io.Writer, s style, name string, r index.Result, took time.D
 	}
 	fmt.Fprintln(w, s.beside(line, s.bold, seconds(took)))
 	fmt.Fprintf(w, "%s  %s  %s\n", name, size(r.Info.Size), describeModel(r.Info.Settings))
+	if r.Skipped > 0 {
+		fmt.Fprintln(w, s.dim(`"kb status" lists what was skipped, .kbignore leaves it out`))
+	}
 }

@@ -13,7 +13,6 @@ import (
 	"kb/pkg/model"
 	"kb/pkg/model/offline"
 	"kb/pkg/model/openai"
-	"kb/pkg/search"
 	"kb/pkg/store"
 	"kb/pkg/store/flat"
 )
@@ -110,18 +109,11 @@ func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
 func (s *settings) questionEmbedder(name string, index store.Settings, warn func(string)) (model.Embedder, error) {
 	e, err := s.embedder(warn)
 	var half *halfConfigured
-	if !errors.As(err, &half) {
+	if !errors.As(err, &half) || half.model == index.Model && half.baseURL == index.BaseURL {
 		return e, err
 	}
-	have := model.Info{Model: half.model, BaseURL: half.baseURL}
-	if have.Model == index.Model && have.BaseURL == index.BaseURL {
-		return nil, err
-	}
-	return nil, &search.MismatchError{
-		Name:   name,
-		Index:  search.Fingerprint(index),
-		Config: have,
-	}
+	return nil, withHint(&codeError{exitMismatch, fmt.Errorf("%s was built with model %s; %w", name, model.Describe(index.Model, index.BaseURL), err)},
+		"%s, or search without vectors: kb search --mode bm25", hintFor(err))
 }
 
 // halfConfigured is an embedder of which only the model or only the base URL

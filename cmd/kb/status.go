@@ -9,6 +9,7 @@ import (
 
 	"kb/pkg/answer"
 	"kb/pkg/jsonl"
+	"kb/pkg/model"
 	"kb/pkg/record"
 	"kb/pkg/store"
 )
@@ -20,13 +21,10 @@ Writes:  {"kind":"status",…}, {"kind":"root",…}, {"kind":"skipped",…}`
 
 // describeModel names the embedder of an index for people.
 func describeModel(s store.Settings) string {
-	switch {
-	case s.Model == "":
+	if s.Model == "" {
 		return "no vectors (BM25 only)"
-	case s.BaseURL == "":
-		return fmt.Sprintf("model %s (offline, %d dimensions)", s.Model, s.Dim)
 	}
-	return fmt.Sprintf("model %s at %s (%d dimensions)", s.Model, s.BaseURL, s.Dim)
+	return fmt.Sprintf("model %s, %d dimensions", model.Describe(s.Model, s.BaseURL), s.Dim)
 }
 
 func newStatus(e *env, s *settings) *cobra.Command {

@@ -37,14 +37,15 @@ type Options struct {
 	Program string
 	Now     func() time.Time
 	Warn    func(string)
-	// Note is called for each record that load gives; may be nil.
+	// Note is called for each record that load gives, but not for a skipped
+	// file that is no news (see [index.IsNews]); may be nil.
 	Note func(record.Record)
 }
 
 // Run brings the store in step with the files and folders at the paths. It
 // returns what [index.Run] does.
 func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index.Result, error) {
-	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}}
+	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}, skipped: map[string]record.Skipped{}}
 	if err := b.open(ctx); err != nil {
 		return nil, index.Result{}, err
 	}
@@ -65,11 +66,12 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 }
 
 type builder struct {
-	o     Options
-	info  store.Info
-	docs  map[string]string // hash by path, of what the index has
-	cache *cache
-	began time.Time
+	o       Options
+	info    store.Info
+	docs    map[string]string         // hash by path, of what the index has
+	skipped map[string]record.Skipped // by path, the skipped files that the index lists
+	cache   *cache
+	began   time.Time
 
 	mu      sync.Mutex
 	entries map[string]load.Entry // of this walk
@@ -88,6 +90,12 @@ func (b *builder) open(ctx context.Context) error {
 	}
 	defer r.Close()
 	b.info = r.Info()
+	for s, err := range r.Skipped(ctx) {
+		if err != nil {
+			return err
+		}
+		b.skipped[s.Path] = s
+	}
 	b.cache = readCache(b.o.CacheFile, b.settings())
 	if b.cache == nil || b.cache.version == b.info.Version {
 		return nil // the cache knows the documents
@@ -169,7 +177,7 @@ func (b *builder) watch(in iter.Seq2[record.Record, error]) iter.Seq2[record.Rec
 				b.hashes[d.Path] = d.Hash
 				b.mu.Unlock()
 			}
-			if err == nil && b.o.Note != nil {
+			if err == nil && b.o.Note != nil && b.news(r) {
 				b.o.Note(r)
 			}
 			if !yield(r, err) {
@@ -177,6 +185,11 @@ func (b *builder) watch(in iter.Seq2[record.Record, error]) iter.Seq2[record.Rec
 			}
 		}
 	}
+}
+
+func (b *builder) news(r record.Record) bool {
+	s, ok := r.(*record.Skipped)
+	return !ok || index.IsNews(*s, b.skipped[s.Path])
 }
 
 // save writes the cache for the next build.

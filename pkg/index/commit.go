@@ -99,9 +99,7 @@ func carry(ctx context.Context, tx store.Tx, d store.Document) error {
 
 func (c *collector) changes(p *plan, st *state) bool {
 	return len(p.put) > 0 || len(p.remove) > 0 || p.reset || !st.exists ||
-		!slices.EqualFunc(p.skipped, st.skipped, func(a, b record.Skipped) bool {
-			return a.Path == b.Path && a.Reason == b.Reason && a.Class == b.Class && a.Hash == b.Hash
-		}) ||
+		!slices.EqualFunc(p.skipped, st.skipped, sameSkipped) ||
 		!slices.EqualFunc(p.roots, st.roots, func(a, b record.Root) bool {
 			return a.Path == b.Path && a.Documents == b.Documents && a.Skipped == b.Skipped
 		})
@@ -109,7 +107,7 @@ func (c *collector) changes(p *plan, st *state) bool {
 
 func (c *collector) plan(st *state) (*plan, error) {
 	p := &plan{}
-	p.result.Skipped = len(c.skipped)
+	p.result.Skipped, p.result.NewSkipped = len(c.skipped), c.newSkipped(st)
 	seen := c.planDocuments(p, st)
 	if err := c.planRemovals(p, st, seen); err != nil {
 		return nil, err
@@ -229,18 +227,21 @@ func (c *collector) planRemovals(p *plan, st *state, seen map[string]bool) error
 	return c.guardEmpty(p, st, seen)
 }
 
-// guardEmpty refuses to empty a root: more likely than a folder that was
-// emptied on purpose is one that is not mounted.
+// guardEmpty refuses to remove all that the index has of a root: more likely
+// than a folder that was emptied on purpose is one that is not mounted, and
+// more likely than one whose documents all have other names now is another
+// folder of the same name. Documents that were renamed are known by their
+// hash; a single one may be replaced.
 func (c *collector) guardEmpty(p *plan, st *state, seen map[string]bool) error {
 	if c.opt.AllowEmpty {
 		return nil
 	}
-	removed := map[string]bool{}
+	removed, hashes := map[string]bool{}, map[string]bool{}
 	for _, path := range p.remove {
-		removed[path] = true
+		removed[path], hashes[st.docs[path].Hash] = true, true
 	}
 	for _, root := range c.roots {
-		known, left := 0, 0
+		known, left, others := 0, 0, 0
 		for path := range st.docs {
 			if under(root.Path, path) {
 				known++
@@ -250,15 +251,34 @@ func (c *collector) guardEmpty(p *plan, st *state, seen map[string]bool) error {
 			}
 		}
 		for path := range seen {
-			if under(root.Path, path) {
+			d := c.docs[path]
+			switch {
+			case !under(root.Path, path):
+			case d != nil && hashes[d.hash]:
 				left++
+			default:
+				others++
 			}
 		}
-		if known > 0 && left == 0 {
-			return &EmptyRootError{Root: root.Path, Known: known}
+		if known > 0 && left == 0 && (others == 0 || known > 1) {
+			return &EmptyRootError{Root: root.Path, Known: known, Others: others}
 		}
 	}
 	return nil
+}
+
+func (c *collector) newSkipped(st *state) int {
+	known := map[string]record.Skipped{}
+	for _, s := range st.skipped {
+		known[s.Path] = s
+	}
+	n := 0
+	for _, s := range c.skipped {
+		if IsNews(s, known[s.Path]) {
+			n++
+		}
+	}
+	return n
 }
 
 // planSettings decides what the index will be built with. Other vectors than

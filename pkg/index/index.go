@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strings"
 
+	"kb/pkg/model"
 	"kb/pkg/record"
 	"kb/pkg/store"
 )
@@ -54,6 +55,7 @@ type Result struct {
 	Incomplete int
 	Kept       int
 	Skipped    int // skipped records in the stream
+	NewSkipped int // those of them that are news, see [IsNews]
 	Failed     int // chunks that are stored without a vector because embed failed on them
 	Embedded   int // chunks whose vector is new to the index
 	Reused     int
@@ -63,15 +65,31 @@ type Result struct {
 // ErrNothing means that there is nothing to make an index from.
 var ErrNothing = errors.New("no documents to index")
 
-// EmptyRootError means that a root has no documents any more although the
-// index has some of it.
+// EmptyRootError means that nothing is left of what the index has of a root:
+// the folder has no documents any more, or only others.
 type EmptyRootError struct {
-	Root  string
-	Known int
+	Root   string
+	Known  int // documents that the index has of it
+	Others int // documents that it has now
 }
 
 func (e *EmptyRootError) Error() string {
+	if e.Others > 0 {
+		return fmt.Sprintf("%s has none of the %d documents that the index has of it, but %d others", e.Root, e.Known, e.Others)
+	}
 	return fmt.Sprintf("%s has no documents now, but the index has %d of it", e.Root, e.Known)
+}
+
+// IsNews says whether a skipped file is worth telling, given the entry that
+// the index has of it ("" in its path: none). A file that was named by itself
+// always is, as is one that could not be read this time: the index may hold
+// an old version of it. Of others it is told once that they have no text.
+func IsNews(s, known record.Skipped) bool {
+	return s.Root == "" || record.Transient(s.Class) || !sameSkipped(s, known)
+}
+
+func sameSkipped(a, b record.Skipped) bool {
+	return a.Path == b.Path && a.Reason == b.Reason && a.Class == b.Class && a.Hash == b.Hash
 }
 
 // MismatchError means that the stream was embedded in another way than the
@@ -89,10 +107,7 @@ func (e *MismatchError) Error() string {
 }
 
 func describe(s store.Settings) string {
-	text := "model " + s.Model
-	if s.BaseURL != "" {
-		text += " at " + s.BaseURL
-	}
+	text := "model " + model.Describe(s.Model, s.BaseURL)
 	if s.DocumentPrefix != "" || s.QueryPrefix != "" {
 		text += fmt.Sprintf(" (prefixes %q, %q)", s.QueryPrefix, s.DocumentPrefix)
 	}
@@ -108,6 +123,9 @@ func Run(ctx context.Context, in iter.Seq2[record.Record, error], opt Options) (
 	}
 	known, err := snapshot(ctx, opt.Store)
 	if err != nil {
+		return nil, Result{}, err
+	}
+	if err := store.CheckWritable(opt.Store); err != nil {
 		return nil, Result{}, err
 	}
 	c := newCollector(known, opt)

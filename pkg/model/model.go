@@ -33,6 +33,14 @@ type Info struct {
 	DocumentPrefix string
 }
 
+// Describe names a model for people.
+func Describe(name, baseURL string) string {
+	if baseURL == "" {
+		return name + " (offline)"
+	}
+	return name + " at " + baseURL
+}
+
 // Embedder turns texts into vectors.
 type Embedder interface {
 	Info() Info

@@ -22,7 +22,8 @@ func (e *MismatchError) Error() string {
 		name = "the index"
 	}
 	if e.Index.Model != e.Config.Model || e.Index.BaseURL != e.Config.BaseURL {
-		return fmt.Sprintf("%s was built with model %s, but the configured model is %s", name, place(e.Index), place(e.Config))
+		return fmt.Sprintf("%s was built with model %s, but the configured model is %s", name,
+			model.Describe(e.Index.Model, e.Index.BaseURL), model.Describe(e.Config.Model, e.Config.BaseURL))
 	}
 	var parts []string
 	differ := func(what, index, config string) {
@@ -33,13 +34,6 @@ func (e *MismatchError) Error() string {
 	differ("query", e.Index.QueryPrefix, e.Config.QueryPrefix)
 	differ("document", e.Index.DocumentPrefix, e.Config.DocumentPrefix)
 	return name + " was built with " + strings.Join(parts, ", and with ")
-}
-
-func place(m model.Info) string {
-	if m.BaseURL == "" {
-		return m.Model + " (offline)"
-	}
-	return m.Model + " at " + m.BaseURL
 }
 
 // Fingerprint is the model that an index was built with.

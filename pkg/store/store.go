@@ -140,6 +140,19 @@ type Store interface {
 	Begin(ctx context.Context, wait bool) (Tx, error)
 }
 
+// WriteChecker is a [Store] that can tell in advance, without waiting for
+// another writer, that it could not be written: before vectors are paid for
+// that nothing could keep.
+type WriteChecker interface{ CheckWritable() error }
+
+// CheckWritable says why the store cannot be written, where that is known.
+func CheckWritable(s Store) error {
+	if c, ok := s.(WriteChecker); ok {
+		return c.CheckWritable()
+	}
+	return nil
+}
+
 // Tx is one change of an index. Nothing is visible before Commit, and then all
 // of it. Rollback after Commit does nothing.
 type Tx interface {

@@ -97,14 +97,44 @@ func (s *Store) Begin(ctx context.Context, wait bool) (store.Tx, error) {
 	return t, nil
 }
 
+// CheckWritable makes and removes an empty file beside the index.
+func (s *Store) CheckWritable() error {
+	if stat, err := os.Stat(s.path); err == nil && !stat.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a regular file", s.path)
+	}
+	folder := filepath.Dir(s.target())
+	if stat, err := os.Stat(folder); err != nil || !stat.IsDir() {
+		return fmt.Errorf("%s: there is no folder %s", s.path, folder)
+	}
+	probe, err := os.CreateTemp(folder, "."+filepath.Base(s.path)+".check-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", s.path, plainPath(err))
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// plainPath is a file error without the name of the file, which is a
+// temporary one.
+func plainPath(err error) error {
+	if path := new(fs.PathError); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// target is the file that is replaced, and not a link to it.
+func (s *Store) target() string {
+	if real, err := filepath.EvalSymlinks(s.path); err == nil {
+		return real
+	}
+	return s.path
+}
+
 const lockPoll = 20 * time.Millisecond
 
 // lock takes the lock and returns a change that starts from nothing.
 func (s *Store) lock(ctx context.Context, wait bool) (*tx, error) {
-	target := s.path
-	if real, err := filepath.EvalSymlinks(s.path); err == nil {
-		target = real // replace the file, not the link to it
-	}
+	target := s.target()
 	lock := flock.New(s.path + ".lock")
 	var locked bool
 	var err error
