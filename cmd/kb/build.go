@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"kb/pkg/build"
-	"kb/pkg/index"
 	"kb/pkg/record"
 	"kb/pkg/store"
-	"kb/pkg/text"
 )
 
 const buildLong = `build is "load | chunk | embed | index" in one process. It looks at sizes and
@@ -93,6 +91,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 	indexFlag(cmd, s)
 	lf.register(cmd)
 	cf.register(cmd)
+	analyzerFlag(cmd, s)
 	embedFlags(cmd, s)
 	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
@@ -117,7 +116,9 @@ func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags,
 		return opt, err
 	}
 	opt.Embedder = opt.Embed.Embedder
-	opt.Index = index.Options{Analyzer: text.DefaultAnalyzer}
+	if opt.Index.Analyzer, err = s.analyzer(); err != nil {
+		return opt, err
+	}
 	if !full {
 		opt.CacheFile = seenFile(opt.Store)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"kb/pkg/jsonl"
 	"kb/pkg/model"
+	"kb/pkg/text"
 )
 
 const configLong = `config shows each setting, its value and where it came from: a flag, the
@@ -36,6 +38,7 @@ func newConfig(e *env, s *settings) *cobra.Command {
 	}
 	out.register(cmd)
 	indexFlag(cmd, s)
+	analyzerFlag(cmd, s)
 	embedFlags(cmd, s)
 	rerankFlags(cmd, s)
 	chatFlags(cmd, s)
@@ -75,6 +78,10 @@ func (s *settings) printConfig(e *env) error {
 	}
 	fmt.Fprintln(e.stdout)
 	warn := e.console("kb config").warn
+	analyzer, err := s.analyzer()
+	if err != nil {
+		return err
+	}
 	embedder, err := s.embedder(warn)
 	if err != nil {
 		return err
@@ -88,6 +95,7 @@ func (s *settings) printConfig(e *env) error {
 		return err
 	}
 	info := embedder.Info()
+	fmt.Fprintf(e.stdout, "analyzer:   %s\n", cmp.Or(analyzer, "of the index; "+text.DefaultAnalyzer+" for a new one"))
 	fmt.Fprintf(e.stdout, "embedding:  %s\n", model.Describe(info.Model, info.BaseURL))
 	fmt.Fprintf(e.stdout, "rerank:     %s\n", reranker.Name())
 	fmt.Fprintf(e.stdout, "answers:    %s\n", generator.Name())

@@ -10,7 +10,6 @@ import (
 	"kb/pkg/index"
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
-	"kb/pkg/text"
 )
 
 const indexLong = `index brings the index in step with a stream of chunks. An unchanged document
@@ -42,6 +41,10 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			if verify || repair {
 				return checkIndex(cmd.Context(), e, st, repair, !noWait)
 			}
+			analyzer, err := s.analyzer()
+			if err != nil {
+				return err
+			}
 			in, done, err := e.inputs(files)
 			defer done()
 			if err != nil {
@@ -51,7 +54,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			began := e.now()
 			reports, result, err := index.Run(cmd.Context(),
 				jsonl.Records(in, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot),
-				index.Options{Store: st, Analyzer: text.DefaultAnalyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
+				index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
 			if err != nil {
 				return err
 			}
@@ -63,6 +66,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 	}
 	out.register(cmd)
 	indexFlag(cmd, s)
+	analyzerFlag(cmd, s)
 	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
 	cmd.Flags().BoolVar(&verify, "verify", false, "read the whole index and report any damage")

@@ -15,12 +15,17 @@ import (
 	"kb/pkg/model/openai"
 	"kb/pkg/store"
 	"kb/pkg/store/flat"
+	"kb/pkg/text"
 )
 
 // This file is the one switch from settings to implementations.
 
 func indexFlag(cmd *cobra.Command, s *settings) {
 	bind(cmd, s, "index", "KB_INDEX", "the index (default "+defaultIndex+")")
+}
+
+func analyzerFlag(cmd *cobra.Command, s *settings) {
+	bind(cmd, s, "analyzer", "KB_ANALYZER", "words of the index: ngram or gse (default: as it is, ngram for a new one)")
 }
 
 func embedFlags(cmd *cobra.Command, s *settings) {
@@ -62,6 +67,20 @@ func (s *settings) openStore() (store.Store, error) {
 		return nil, usagef("no store for %s:// in this kb; --index takes a path", scheme)
 	}
 	return flat.New(name), nil
+}
+
+// analyzer names the analyzer that is asked for, with its version; "" leaves
+// an index as it is.
+func (s *settings) analyzer() (string, error) {
+	v := s.get("KB_ANALYZER")
+	if !v.set() {
+		return "", nil
+	}
+	a, err := text.NewAnalyzer(v.value)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("KB_ANALYZER (%s): %w", v.source, err)}
+	}
+	return a.Name(), nil
 }
 
 // openIndex opens the newest version of the index, and gives its name.

@@ -28,6 +28,7 @@ func (s setting) set() bool { return s.value != "" }
 // settingKeys are all settings, in the order in which kb config shows them.
 var settingKeys = []struct{ key, help string }{
 	{"KB_INDEX", "the index: a path"},
+	{"KB_ANALYZER", "of a new index: ngram or gse"},
 	{"KB_EMBED_BASE_URL", "embedding endpoint"},
 	{"KB_EMBED_API_KEY", "its key"},
 	{"KB_EMBED_MODEL", "embedding model"},

@@ -110,17 +110,21 @@ func (b *builder) open(ctx context.Context) error {
 	return nil
 }
 
-// settings is everything but the files that decides what the index holds.
+// settings is everything but the files that decides what the documents of the
+// index hold. The analyzer is none of it: the index changes it by itself.
 func (b *builder) settings() string {
 	o := b.o
-	return fmt.Sprintf("%q %q %q %d %q %q %d %d %q %q", o.Program, o.Load.Encoding, o.Load.PDFEngine, o.Load.MaxSize,
-		o.Index.Analyzer, o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, fmt.Sprint(o.Embedder.Info()), b.o.Store.Name())
+	return fmt.Sprintf("%q %q %q %d %q %d %d %q %q", o.Program, o.Load.Encoding, o.Load.PDFEngine, o.Load.MaxSize,
+		o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, fmt.Sprint(o.Embedder.Info()), b.o.Store.Name())
 }
 
 // untouched says whether the files are those of the last build, all of them
 // documents of the index as it is.
 func (b *builder) untouched(ctx context.Context, paths []string) (bool, error) {
 	if b.cache == nil || b.cache.version != b.info.Version || !b.cache.whole || !slices.Equal(b.cache.paths, paths) {
+		return false, nil
+	}
+	if a := b.o.Index.Analyzer; a != "" && a != b.info.Analyzer {
 		return false, nil
 	}
 	n := 0

@@ -153,6 +153,7 @@ func (c *collector) finish(d *document) {
 		case ch.Error != "":
 			d.failed++
 		}
+		ch.Reused = false // of this run; the index is the same without it
 	}
 	old, ok := c.known.docs[first.Path]
 	d.same = ok && sameDocument(old, d.meta) &&

@@ -8,6 +8,7 @@ import (
 
 	"kb/pkg/record"
 	"kb/pkg/store"
+	"kb/pkg/text"
 )
 
 // plan is what is to be done to one state of the index.
@@ -57,6 +58,7 @@ func (c *collector) write(ctx context.Context) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warnAnalyzer(now.info.Settings, p.target)
 	if p.reset {
 		tx.Reset()
 	}
@@ -83,6 +85,18 @@ func (c *collector) write(ctx context.Context) (*plan, error) {
 	}
 	p.result.Written = true
 	return p, nil
+}
+
+// warnAnalyzer says that an index gets another analyzer, and at what price.
+func (c *collector) warnAnalyzer(was, is store.Settings) {
+	if was.Analyzer == "" || was.Analyzer == is.Analyzer {
+		return
+	}
+	msg := fmt.Sprintf("analyzer %s in place of %s: the words of all documents are indexed again", is.Analyzer, was.Analyzer)
+	if was.Calibration != nil {
+		msg += "; the floor of refusal must be fitted again (kb eval --calibrate)"
+	}
+	c.opt.Warn(msg)
 }
 
 // carry writes a document of the old index again as it was.
@@ -284,8 +298,9 @@ func (c *collector) newSkipped(st *state) int {
 // planSettings decides what the index will be built with. Other vectors than
 // those of the index may replace it as a whole, never mix with it.
 func (c *collector) planSettings(p *plan, st *state) error {
+	analyzer := cmp.Or(c.opt.Analyzer, st.info.Analyzer, text.DefaultAnalyzer)
 	p.target = st.info.Settings
-	p.target.Analyzer = c.opt.Analyzer
+	p.target.Analyzer = analyzer
 	replaced := map[string]bool{}
 	for _, path := range slices.Concat(p.put, p.remove) {
 		replaced[path] = true
@@ -308,10 +323,11 @@ func (c *collector) planSettings(p *plan, st *state) error {
 	if putsVectors {
 		calibration := p.target.Calibration
 		p.target = c.settings
-		p.target.Analyzer, p.target.Calibration = c.opt.Analyzer, calibration
+		p.target.Analyzer, p.target.Calibration = analyzer, calibration
 	}
-	if st.exists && st.info.Analyzer != c.opt.Analyzer {
+	if st.exists && st.info.Analyzer != analyzer {
 		p.reset, p.carry = true, rest
+		p.target.Calibration = nil // fitted on other scores
 	}
 	return nil
 }

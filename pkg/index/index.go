@@ -36,8 +36,11 @@ import (
 
 // Options of a run.
 type Options struct {
-	Store    store.Store
-	Analyzer string // for the postings; see package text
+	Store store.Store
+	// Analyzer of the postings, see package text; "" is that of the index, and
+	// the default one for a new index. Another one than before makes all
+	// postings anew, and says so.
+	Analyzer string
 	// AllowEmpty lets a root that has no documents any more remove all that
 	// the index has of it, and lets an index without documents be made.
 	AllowEmpty bool

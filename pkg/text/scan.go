@@ -73,8 +73,8 @@ func scan(f folded, w *tokenWriter) {
 	}
 }
 
-// scanDense writes each character, with the marks on it, and each pair. It
-// returns where the run ends.
+// scanDense writes each character, with the marks on it, or each word of Han
+// characters, and each pair. It returns where the run ends.
 func scanDense(s string, i int, c class, w *tokenWriter) int {
 	before := -1
 	for i < len(s) {
@@ -90,9 +90,15 @@ func scanDense(s string, i int, c class, w *tokenWriter) int {
 			}
 			end += n
 		}
-		w.add(s[i:end])
+		word := w.han == nil || !w.han.covers(s, i)
+		if word {
+			w.add(s[i:end])
+		}
 		if before >= 0 {
 			w.add(s[before:end])
+		}
+		if !word {
+			w.addHan(s, end)
 		}
 		before, i = i, end
 	}
