@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kb/pkg/answer"
 	"kb/pkg/record"
+	"kb/pkg/search"
 )
 
 // answerPrinter shows answers to a person: the text as it comes, then what is
@@ -15,25 +17,30 @@ type answerPrinter struct {
 	w       io.Writer
 	s       style
 	started bool
+	answers int // so far
 }
 
 func (p *answerPrinter) delta(text string) {
+	if p.answers > 0 && !p.started && text != "" {
+		fmt.Fprintln(p.w)
+	}
 	fmt.Fprint(p.w, answer.Plain(text))
 	p.started = p.started || text != ""
 }
 
 func (p *answerPrinter) done(a *record.Answer) {
 	if !p.started {
-		fmt.Fprint(p.w, answer.Plain(a.Text))
+		p.delta(a.Text)
 	}
 	p.started = false
+	p.answers++
 	fmt.Fprintln(p.w)
 	switch {
 	case a.Refused:
 		fmt.Fprintln(p.w, p.s.dim(answer.Plain(a.Reason)))
 		return
 	case !a.Complete:
-		fmt.Fprintln(p.w, p.s.alarm("incomplete: "+answer.Plain(a.Reason)))
+		fmt.Fprintln(p.w, p.s.alarm("(incomplete)")) // the reason is the command's error
 	}
 	p.claims(a)
 	p.sources(a)
@@ -70,12 +77,20 @@ func parens(s string) string {
 	return "(" + answer.Plain(s) + ")"
 }
 
+func ran(legs []record.Leg, name string) bool {
+	return slices.ContainsFunc(legs, func(l record.Leg) bool { return l.Name == name && l.Ran })
+}
+
 func (p *answerPrinter) sources(a *record.Answer) {
 	if len(a.Citations) > 0 {
 		fmt.Fprintln(p.w)
 	}
 	for _, c := range a.Citations {
 		where := fmt.Sprintf("[%d] %s", c.N, place(c.Path, c.Page, c.Line, c.Headings))
+		if fused := ran(a.Legs, "bm25") && ran(a.Legs, "vector") && !search.Reranked(a.Legs); fused {
+			fmt.Fprintln(p.w, p.s.place(where)) // such a score says nothing to people
+			continue
+		}
 		fmt.Fprintln(p.w, p.s.beside(where, p.s.place, score(c.Score)))
 	}
 }

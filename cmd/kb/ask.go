@@ -3,18 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/spf13/cobra"
 
 	"kb/pkg/ask"
-	"kb/pkg/record"
 	"kb/pkg/search"
 )
 
 const askLong = `ask is "search | rerank | answer" in one process: a cited answer from your
 notes, or a refusal that says what was searched and the nearest thing found.
+Without a QUESTION, or with "-", it reads questions from standard input.
 
+Reads:   {"q":…} or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"answer","query":…,"text":…,"refused":false,"passages":[…],"citations":[…],"claims":[…]}
          with --stream {"kind":"delta","text":…} …, then {"kind":"done",…}`
 
@@ -26,17 +26,18 @@ func newAsk(e *env, s *settings) *cobra.Command {
 		noRerank bool
 	)
 	cmd := &cobra.Command{
-		Use:         "ask QUESTION",
+		Use:         "ask [QUESTION]",
 		Short:       "question → a cited answer: search | rerank | answer",
 		Long:        askLong,
 		Example:     "  kb ask \"建议每天学多久？\"\n  kb ask --json \"how do I rotate keys?\" | jq -r .text",
 		Annotations: about(exitMismatch, exitDamaged, exitNothing),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			question := joinQuestion(words)
-			if question == "" {
-				return withHint(usagef("the question is empty"), `write one: kb ask "…"`)
-			}
 			if err := f.validate(); err != nil {
+				return err
+			}
+			questions, done, err := e.questions("kb ask", words)
+			defer done()
+			if err != nil {
 				return err
 			}
 			c := e.console("kb ask")
@@ -45,8 +46,8 @@ func newAsk(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			defer opt.Searcher.Close()
-			stream := af.stream || out.human(e)
-			return e.printAnswers(answers(cmd.Context(), question, opt, stream), out, af.exitStatus)
+			opt.Answer.Stream = af.stream || out.human(e)
+			return e.printAnswers(ask.Run(cmd.Context(), questions, opt), out, af.exitStatus)
 		},
 	}
 	f.register(cmd)
@@ -78,41 +79,6 @@ func (s *settings) askOptions(ctx context.Context, e *env, c *console, f searchF
 	opt.Search = f.Params
 	opt.Searcher, err = s.searcher(ctx, f.Params, c.warn)
 	return opt, err
-}
-
-// answers is one question as a sequence of records: deltas when it is
-// streamed, then the answer.
-func answers(ctx context.Context, question string, opt ask.Options, stream bool) iter.Seq2[record.Record, error] {
-	return func(yield func(record.Record, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		open := true
-		var emit func(string)
-		if stream {
-			emit = func(delta string) {
-				if open && !yield(&record.Delta{Query: record.QueryID(question), Text: delta}, nil) {
-					open = false
-					cancel()
-				}
-			}
-		}
-		a, err := ask.Ask(ctx, question, opt, emit)
-		if !open {
-			return
-		}
-		if a != nil {
-			var r record.Record = a
-			if stream {
-				r = &record.Done{Answer: *a}
-			}
-			if !yield(r, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
 }
 
 // searcher opens the index, and the embedder where the mode may need it.

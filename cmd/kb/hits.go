@@ -28,20 +28,29 @@ func place(path string, page, line int, headings []string) string {
 	return answer.Plain(where)
 }
 
-// printHits writes the hits of one query for reading: rank, score, place and
-// two or three lines of the passage with the matched words marked.
+// printHits writes the hits of one query for reading: rank, relevance, place
+// and two or three lines of the passage with the matched words marked. Hits
+// that only fill the list are counted.
 func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explain bool) {
 	if len(hits) == 0 {
-		fmt.Fprintln(w, "no hits")
+		fmt.Fprintln(w, strings.TrimSuffix("no hits: "+q.WhyNothing(), ": "))
 	}
-	for _, h := range hits {
-		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(h.Score), s.place(place(h.Path, h.Page, h.Line, h.Headings)))
+	weak := 0
+	for i, h := range hits {
+		if !explain && i > 0 && search.Unrelated(h) {
+			weak++
+			continue
+		}
+		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(search.Relevance(q, h)), s.place(place(h.Path, h.Page, h.Line, h.Headings)))
 		for _, line := range excerpt(h.Text, q, s.width-3, 3) {
 			fmt.Fprintf(w, "   %s\n", mark(line, q, s))
 		}
 		if explain {
 			fmt.Fprintf(w, "   %s\n", s.dim(explainScores(h.Scores)))
 		}
+	}
+	if weak > 0 {
+		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s without a word of the question left out (--explain shows all)", count(weak, "hit"))))
 	}
 	if legs := describeLegs(q); legs != "" {
 		fmt.Fprintln(w, s.dim(legs))

@@ -13,7 +13,7 @@ import (
 
 const searchLong = `search finds the chunks that fit a question best: by BM25, by vectors, or by
 both (hybrid, fused by reciprocal rank). "auto" is hybrid when the index has
-vectors. Without a QUERY it reads questions from standard input.
+vectors. Without a QUERY, or with "-", it reads questions from standard input.
 
 Reads:   {"q":…} or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"query","id":…,"text":…,"mode":…,"legs":[…],"confidence":…}
@@ -28,7 +28,7 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Mode, "mode", "auto", "auto, vector, bm25 or hybrid")
 	cmd.Flags().IntVar(&f.TopK, "top-k", 4, "greatest number of hits")
 	cmd.Flags().IntVar(&f.Candidates, "candidates", 20, "hits that each leg brings into the fusion")
-	cmd.Flags().StringArrayVar(&f.Filter.Paths, "path", nil, "only documents whose path matches the glob, e.g. 'notes/runbooks/**' (may be repeated: any)")
+	cmd.Flags().StringArrayVar(&f.Filter.Paths, "path", nil, "only documents in this folder, or whose path or name matches the glob: notes/runbooks, '*.pdf', 'notes/**/2024-*' (may be repeated: any)")
 	cmd.Flags().StringArrayVar(&f.Filter.Tags, "tag", nil, "only documents with the tag (may be repeated: all)")
 }
 
@@ -61,7 +61,7 @@ func newSearch(e *env, s *settings) *cobra.Command {
 			if err := f.validate(); err != nil {
 				return err
 			}
-			questions, done, err := e.questions(words)
+			questions, done, err := e.questions("kb search", words)
 			defer done()
 			if err != nil {
 				return err
@@ -92,17 +92,17 @@ func newSearch(e *env, s *settings) *cobra.Command {
 
 // questions are the words of the command line as one query, or what comes on
 // standard input.
-func (e *env) questions(words []string) (iter.Seq2[record.Record, error], func(), error) {
-	if len(words) == 0 {
+func (e *env) questions(command string, words []string) (iter.Seq2[record.Record, error], func(), error) {
+	if len(words) == 0 || len(words) == 1 && words[0] == "-" {
 		if e.stdinTTY {
-			return nil, func() {}, withHint(usagef("no question"), `write one: kb search "…"`)
+			return nil, func() {}, withHint(usagef("no question"), `write one: %s "…"`, command)
 		}
 		in, done, err := e.inputs(nil)
 		return jsonl.Records(in, record.KindQuery), done, err
 	}
 	q := joinQuestion(words)
 	if q == "" {
-		return nil, func() {}, usagef("the question is empty")
+		return nil, func() {}, withHint(usagef("the question is empty"), `write one: %s "…"`, command)
 	}
 	return func(yield func(record.Record, error) bool) {
 		yield(&record.Query{ID: record.QueryID(q), Text: q}, nil)

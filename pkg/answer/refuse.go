@@ -32,6 +32,9 @@ func refusalText(question string) string {
 func (w *writer) gate() string {
 	switch {
 	case w.nearest == nil:
+		if why := w.q.WhyNothing(); why != "" {
+			return w.searched() + "nothing found: " + why
+		}
 		return w.searched() + "nothing found"
 	case len(w.passages) == 0:
 		return fmt.Sprintf("%s (too weak: score %.2f, wanted %.2f)", w.nearestTo(), w.nearest.Score, w.opt.MinScore)
@@ -113,10 +116,18 @@ func isRefusal(answer string, cites bool) bool {
 			return true
 		}
 	}
-	if cites || utf8.RuneCountInString(s) > longestRefusal {
+	if utf8.RuneCountInString(s) > longestRefusal || cites && !speaksOfNotes(s) {
 		return false
 	}
 	return refusesZH(s) || refusesEN(s)
+}
+
+// speaksOfNotes says whether an answer that cites is one clause about the notes
+// themselves ("The passages do not mention it [1]"): then it may be a refusal.
+func speaksOfNotes(s string) bool {
+	subject := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s, "the "), "provided "), "given ")
+	return !strings.ContainsAny(s, ",;:，；：。") && !containsAny(s, "但", "而是", " but ", " only ") &&
+		beginsWithAny(subject, "note", "passage", "document", "source", "context", "资料", "笔记", "文档", "上下文", "所给资料", "提供的资料")
 }
 
 // stripMarks drops [n] from a normalised text.
@@ -139,9 +150,12 @@ func stripMarks(s string) string {
 }
 
 // refusesZH knows the ways to say in Chinese that the material has no answer:
-// it speaks of the material or the question, and close behind a negation
-// stands a verb of finding or telling.
+// it begins so, or it speaks of the material or the question, and close behind
+// a negation stands a verb of finding or telling.
 func refusesZH(s string) bool {
+	if beginsWithAny(strings.TrimPrefix(s, "我"), "不知道", "不清楚", "不确定", "无法回答", "无法确定", "没法回答", "没有找到", "未找到", "找不到", "查不到", "抱歉", "很抱歉", "对不起") {
+		return true
+	}
 	if !containsAny(s, "资料", "文档", "笔记", "上下文", "内容", "信息", "材料", "片段", "知识库", "问题", "答案") {
 		return false
 	}
@@ -169,12 +183,27 @@ func firstRunes(s string, n int) string {
 
 // refusesEN does the same for English.
 func refusesEN(s string) bool {
+	s = strings.ReplaceAll(s, "’", "'")
+	if beginsWithAny(s, "i don't know", "i do not know", "i'm not sure", "i am not sure", "i can't answer", "i cannot answer", "i'm unable to",
+		"i am unable to", "i couldn't find", "i could not find", "i can't find", "i cannot find", "i'm sorry", "i am sorry", "sorry", "unfortunately",
+		"not found", "not mentioned", "no answer", "no information", "no relevant", "there is no information", "there is nothing") {
+		return true
+	}
 	return containsAny(s, "note", "passage", "document", "context", "source", "material", "information", "question", "answer", "text") &&
 		containsAny(s, "do not", "does not", "don't", "doesn't", "did not", "cannot", "can't", "could not", "couldn't",
 			"unable", "no information", "no answer", "no relevant", "not enough", "insufficient", "is not", "are not",
 			"isn't", "aren't", "not mentioned", "nothing", "no mention") &&
 		containsAny(s, "contain", "find", "found", "mention", "answer", "provide", "include", "information", "relevant",
-			"specif", "address", "discuss", "state", "say", "cover")
+			"specif", "address", "discuss", "state", "say", "cover", "know", "determine", "tell", "indicate", "describe", "explain", "list")
+}
+
+func beginsWithAny(s string, parts ...string) bool {
+	for _, p := range parts {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
 }
 
 func containsAny(s string, parts ...string) bool {

@@ -4,7 +4,6 @@ package ask
 
 import (
 	"context"
-	"slices"
 
 	"kb/pkg/answer"
 	"kb/pkg/model"
@@ -28,30 +27,37 @@ type Options struct {
 // Errors are those of the three stages; see [answer.Answer] for those that
 // come with an answer.
 func Ask(ctx context.Context, question string, o Options, emit func(delta string)) (*record.Answer, error) {
+	return answerQuery(ctx, asQuery(question), o, emit)
+}
+
+func asQuery(question string) *record.Query {
+	return &record.Query{ID: record.QueryID(question), Text: question}
+}
+
+func answerQuery(ctx context.Context, q *record.Query, o Options, emit func(delta string)) (*record.Answer, error) {
 	// The answer stage applies the limit, as its refusal names what came nearest.
 	limit := o.Search.MinScore
 	o.Search.MinScore = 0
-	q, hits, err := Find(ctx, question, o)
+	q, hits, err := find(ctx, q, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Reranker == nil || reranked(q) {
+	if o.Reranker == nil || search.Reranked(q.Legs) {
 		o.Answer.MinScore = limit // else it was meant for other scores
 	}
 	return answer.Answer(ctx, q, hits, o.Answer, emit)
 }
 
-func reranked(q *record.Query) bool {
-	return slices.ContainsFunc(q.Legs, func(l record.Leg) bool { return l.Name == "rerank" && l.Ran })
-}
-
 // Find returns the passages that an answer would draw on.
 func Find(ctx context.Context, question string, o Options) (*record.Query, []*record.Hit, error) {
+	return find(ctx, asQuery(question), o)
+}
+
+func find(ctx context.Context, q *record.Query, o Options) (*record.Query, []*record.Hit, error) {
 	p := o.Search
 	if o.Reranker != nil {
 		p.TopK, p.MinScore = max(p.Candidates, p.TopK), 0
 	}
-	q := &record.Query{ID: record.QueryID(question), Text: question}
 	q, hits, err := o.Searcher.Search(ctx, q, p)
 	if err != nil || o.Reranker == nil {
 		return q, hits, err

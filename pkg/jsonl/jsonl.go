@@ -28,6 +28,22 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
+// Hint says what to do next; "" where nothing is likely.
+func (e *Error) Hint() string {
+	switch {
+	case errors.Is(e.Err, errText):
+		return `each line must be a JSON object; jq -Rc '{q: .}' makes questions of lines, "kb load" makes documents of files`
+	case errors.Is(e.Err, errCut):
+		return "each line must be a whole JSON object; jq -c . writes them so"
+	}
+	return ""
+}
+
+var (
+	errText = errors.New("not a JSON object: it does not begin with {")
+	errCut  = errors.New("not a JSON object: unexpected end of input")
+)
+
 // Input is a named stream of lines.
 type Input struct {
 	Name string
@@ -146,7 +162,7 @@ func parseOne(text []byte, decode map[string]bool) (record.Record, error) {
 
 func valid(text []byte) error {
 	if text[0] != '{' {
-		return errors.New("it does not begin with {")
+		return errText
 	}
 	if json.Valid(text) {
 		return nil
@@ -159,14 +175,12 @@ func explain(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("not a JSON object: unexpected end of input")
+		return errCut
 	case errors.As(err, &syntax):
 		if syntax.Error() == "unexpected end of JSON input" {
-			return errors.New("not a JSON object: unexpected end of input")
+			return errCut
 		}
 		return fmt.Errorf("not a JSON object: %w at byte %d", err, syntax.Offset)
-	case err.Error() == "it does not begin with {":
-		return fmt.Errorf("not a JSON object: %w", err)
 	}
 	return err
 }

@@ -297,6 +297,21 @@ func (r *Answer) Kind() string   { return KindAnswer }
 func (r *Delta) Kind() string    { return KindDelta }
 func (r *Done) Kind() string     { return KindDone }
 
+// WhyNothing says why a question was not searched for at all; "" where some
+// leg ran.
+func (q *Query) WhyNothing() string {
+	why := ""
+	for _, l := range q.Legs {
+		if l.Ran {
+			return ""
+		}
+		if why == "" {
+			why = l.Why
+		}
+	}
+	return why
+}
+
 // FullText is what embed and the analyzer see of a chunk: the title, the path
 // of headings and the text, a line each. A first heading that repeats the
 // title is left out.

@@ -57,6 +57,28 @@ func (r *run) find(ctx context.Context) ([]*candidate, error) {
 	}
 }
 
+// blameFilter says so where nothing was found because no document passes the
+// filter.
+func (r *run) blameFilter(ctx context.Context) error {
+	m, err := store.NewMatcher(r.p.Filter)
+	if err != nil || m.All() {
+		return err
+	}
+	for d, err := range r.reader.Documents(ctx) {
+		if err != nil || m.Match(d.Path, d.Meta) {
+			return err
+		}
+	}
+	why := "no document of the index passes the filter (" + r.p.Filter.String() + ")"
+	for i := range r.query.Legs {
+		if leg := &r.query.Legs[i]; leg.Why != NotAsked {
+			leg.Ran, leg.Why = false, why
+		}
+	}
+	r.filtered.Do(func() { r.warn(why) })
+	return nil
+}
+
 // collect runs the legs for k hits each; full says whether one of them may
 // have more.
 func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err error) {

@@ -24,6 +24,7 @@ type run struct {
 	weight   float64       // of the vector leg in the fusion
 	semantic bool          // see [model.Embedder]
 	whyNot   string        // why the vector leg does not run
+	wordless string        // why the lexical leg does not run; "" where it does
 
 	terms   []string
 	idf     []float64
@@ -33,7 +34,13 @@ type run struct {
 }
 
 func (r *run) prepare(ctx context.Context, q *record.Query) error {
-	r.terms = r.analyzer.QueryTerms(q.Text)
+	if r.terms = r.analyzer.QueryTerms(q.Text); len(r.terms) == 0 {
+		r.wordless = "the question has no letter or digit"
+	} else if text.OnlyStopWords(q.Text) && r.p.Mode != ModeVector {
+		r.terms, r.wordless, r.whyNot = nil, onlyStopWords, onlyStopWords
+		r.query.Mode = r.mode()
+		return nil
+	}
 	needs, why, err := r.needsVector(r.p.Mode, len(q.Vector) > 0 || r.embedder != nil)
 	if err != nil {
 		return err
@@ -47,6 +54,8 @@ func (r *run) prepare(ctx context.Context, q *record.Query) error {
 	r.query.Mode = r.mode()
 	return r.refine(ctx)
 }
+
+const onlyStopWords = "the question has only stop words"
 
 // mode is the mode that runs.
 func (r *run) mode() string {
@@ -68,7 +77,7 @@ func (r *run) embed(ctx context.Context, q *record.Query) error {
 		return err
 	}
 	if !r.embedder.Semantic() && len(r.terms) == 0 {
-		r.whyNot = "the question has no letter or digit"
+		r.whyNot = r.wordless
 		return nil
 	}
 	v, err := r.request(ctx, q.Text)
@@ -174,11 +183,12 @@ func (r *run) search(ctx context.Context, k int) (err error) {
 
 // legs are what the query record says of the search.
 func (r *run) legs() []record.Leg {
-	lexical := record.Leg{Name: "bm25", Ran: r.query.Mode != ModeVector}
+	lexical := record.Leg{Name: "bm25", Ran: r.query.Mode != ModeVector && r.wordless == "", Why: r.wordless}
 	near := record.Leg{Name: "vector", Ran: r.vector != nil, Why: r.whyNot}
 	if lexical.Ran {
 		lexical.By, lexical.Hits = r.analyzer.Name(), len(r.lexical.Hits)
-	} else {
+	}
+	if r.query.Mode == ModeVector {
 		lexical.Why = "mode vector"
 	}
 	if near.Ran {

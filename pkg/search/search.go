@@ -100,6 +100,7 @@ type Searcher struct {
 	analyzer text.Analyzer
 	warn     func(string)
 	warned   sync.Once
+	filtered sync.Once // warned of a filter
 }
 
 // New returns a searcher; it fails if it does not know the index's analyzer.
@@ -142,6 +143,9 @@ func (s *Searcher) Search(ctx context.Context, q *record.Query, p Params) (*reco
 		return nil, nil, err
 	}
 	found, err := r.find(ctx)
+	if err == nil && len(found) == 0 {
+		err = r.blameFilter(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ func (s *Searcher) Run(ctx context.Context, in iter.Seq2[record.Record, error], 
 				return
 			}
 			n++
-			q, err := question(r)
+			q, err := Question(r)
 			if err != nil {
 				yield(nil, fmt.Errorf("record %d: %w", n, err))
 				return
@@ -62,8 +62,9 @@ func (s *Searcher) one(ctx context.Context, q *record.Query, p Params, n int, yi
 	return true
 }
 
-// question returns the query that a record is; nil if it is none.
-func question(r record.Record) (*record.Query, error) {
+// Question returns the query that a record is, or that an object without a
+// kind makes by its field "q"; nil for a record of another kind.
+func Question(r record.Record) (*record.Query, error) {
 	if q, ok := r.(*record.Query); ok {
 		return q, nil
 	}

@@ -15,21 +15,45 @@ type Matcher struct {
 	tags  []string
 }
 
+// String is the filter for people.
+func (f Filter) String() string {
+	var parts []string
+	for _, p := range f.Paths {
+		parts = append(parts, fmt.Sprintf("path %q", p))
+	}
+	for _, t := range f.Tags {
+		parts = append(parts, fmt.Sprintf("tag %q", t))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // NewMatcher checks and prepares a filter. In a glob * stands for anything
 // within a name, ** as a whole name for any number of folders, ? for one
 // character, [a-z] for one of a class, {a,b} for either. A glob matches the
-// whole path.
+// whole path; one without a slash matches the document's name in any folder;
+// one whose last name has no wildcard may also name a folder, and matches all
+// below it.
 func NewMatcher(f Filter) (*Matcher, error) {
 	m := &Matcher{}
 	for _, glob := range f.Paths {
 		for _, g := range braces(glob) {
-			names := strings.Split(strings.TrimPrefix(path.Clean(g), "./"), "/")
+			names := strings.Split(path.Clean(g), "/")
+			if names[0] == "." {
+				names[0] = "**"
+			}
 			for _, name := range names {
 				if _, err := path.Match(name, ""); err != nil {
 					return nil, fmt.Errorf("glob %q: %w", glob, err)
 				}
 			}
 			m.globs = append(m.globs, names)
+			last := names[len(names)-1]
+			if !strings.ContainsAny(last, `*?[\\`) {
+				m.globs = append(m.globs, append(slices.Clone(names), "**"))
+			}
+			if len(names) == 1 {
+				m.globs = append(m.globs, []string{"**", last})
+			}
 		}
 	}
 	for _, t := range f.Tags {

@@ -95,7 +95,7 @@ type Scored struct {
 // Filter restricts a search before anything is ranked. The zero value lets
 // everything through; a chunk must pass every part that is set.
 type Filter struct {
-	Paths []string // globs with ** over the document's path; one must match
+	Paths []string // see [NewMatcher]; one must match
 	Tags  []string // all must be among the document's meta.tags, without # and case
 }
 
