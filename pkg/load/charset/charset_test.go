@@ -51,6 +51,15 @@ func TestEncodings(t *testing.T) {
 		"euc-jp":             {japanese.EUCJP, "図書館は平日の午前九時に開館し、夜十時に閉館します。\n", "EUC-JP", true},
 		"euc-kr":             {korean.EUCKR, "도서관은 평일 오전 아홉 시에 문을 열고 밤 열 시에 닫습니다.\n", "EUC-KR", true},
 		"latin":              {charmap.Windows1252, "Les résultats de l'étude ont été présentés à l'hôtel Élysée.\n", "windows-1252", true},
+		"latin, turkish":     {charmap.ISO8859_9, "Kütüphane sabah dokuzda açılır, akşam onda kapanır; girişte kayıt yaptırınız.\n", "ISO-8859-9", true},
+		"mac roman":          {charmap.Macintosh, "Les résultats de l’étude ont été présentés à l’hôtel.\n", "macintosh", true},
+		"russian":            {charmap.Windows1251, "Библиотека открыта с девяти утра до десяти вечера.\n", "windows-1251", true},
+		"russian, koi8":      {charmap.KOI8R, "Библиотека открыта с девяти утра до десяти вечера.\n", "KOI8-R", true},
+		"russian, iso":       {charmap.ISO8859_5, "Библиотека открыта с девяти утра до десяти вечера.\n", "ISO-8859-5", true},
+		"russian, dos":       {charmap.CodePage866, "Библиотека открыта с девяти утра до десяти вечера.\n", "IBM866", true},
+		"greek":              {charmap.ISO8859_7, "Η βιβλιοθήκη ανοίγει στις εννέα το πρωί. Άδεια εισόδου.\n", "ISO-8859-7", true},
+		"greek, windows":     {charmap.Windows1253, "Η βιβλιοθήκη ανοίγει στις εννέα το πρωί. Άδεια εισόδου.\n", "windows-1253", true},
+		"hebrew":             {charmap.Windows1255, "הספרייה פתוחה מתשע בבוקר עד עשר בערב.\n", "windows-1255", true},
 		"one accent":         {charmap.Windows1252, strings.Repeat("A long text in English. ", 40) + "A café.\n", "windows-1252", true},
 	} {
 		t.Run(name, func(t *testing.T) {

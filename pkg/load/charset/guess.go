@@ -1,10 +1,6 @@
 package charset
 
-import (
-	"unicode/utf8"
-
-	"github.com/wlynxg/chardet"
-)
+import "unicode/utf8"
 
 // sample is how much of a file the detector sees, in bytes; it takes 3 to
 // 10 ms for that.
@@ -16,8 +12,8 @@ func candidates(data []byte) []string {
 	if mostlyGB2312(data) {
 		names = append(names, "GB18030")
 	}
-	if r := chardet.Detect(data[:min(len(data), sample)]); Known(r.Encoding) {
-		names = append(names, r.Encoding)
+	if name := detect(data[:min(len(data), sample)]); Known(name) {
+		names = append(names, name)
 	}
 	return append(names, "GB18030", "Big5", "Shift_JIS", "windows-1252")
 }

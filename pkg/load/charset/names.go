@@ -38,49 +38,46 @@ func byName(name string) (encoding.Encoding, string, bool) {
 		return japanese.EUCJP, "EUC-JP", true
 	case "euckr", "cp949", "uhc":
 		return korean.EUCKR, "EUC-KR", true
-	case "iso88591", "latin1", "cp1252":
-		return charmap.Windows1252, "windows-1252", true
 	}
 	return singleByte(key)
 }
 
+// singleByte returns the encodings of one byte a character, under the names
+// that IANA prefers.
 func singleByte(key string) (encoding.Encoding, string, bool) {
-	var m *charmap.Charmap
 	switch key {
-	case "windows1250":
-		m = charmap.Windows1250
+	case "iso88591", "latin1", "windows1252", "cp1252":
+		return charmap.Windows1252, "windows-1252", true
+	case "windows1250", "cp1250":
+		return charmap.Windows1250, "windows-1250", true
 	case "windows1251", "cp1251":
-		m = charmap.Windows1251
-	case "windows1252":
-		m = charmap.Windows1252
-	case "windows1253":
-		m = charmap.Windows1253
-	case "windows1254":
-		m = charmap.Windows1254
-	case "windows1255":
-		m = charmap.Windows1255
-	case "windows1256":
-		m = charmap.Windows1256
-	case "windows1257":
-		m = charmap.Windows1257
+		return charmap.Windows1251, "windows-1251", true
+	case "windows1253", "cp1253":
+		return charmap.Windows1253, "windows-1253", true
+	case "windows1254", "cp1254":
+		return charmap.Windows1254, "windows-1254", true
+	case "windows1255", "cp1255":
+		return charmap.Windows1255, "windows-1255", true
+	case "windows1256", "cp1256":
+		return charmap.Windows1256, "windows-1256", true
+	case "windows1257", "cp1257":
+		return charmap.Windows1257, "windows-1257", true
 	case "iso88592", "latin2":
-		m = charmap.ISO8859_2
+		return charmap.ISO8859_2, "ISO-8859-2", true
 	case "iso88595":
-		m = charmap.ISO8859_5
+		return charmap.ISO8859_5, "ISO-8859-5", true
 	case "iso88597":
-		m = charmap.ISO8859_7
-	case "iso88599":
-		m = charmap.ISO8859_9
-	case "iso885915":
-		m = charmap.ISO8859_15
+		return charmap.ISO8859_7, "ISO-8859-7", true
+	case "iso88599", "latin5":
+		return charmap.ISO8859_9, "ISO-8859-9", true
+	case "iso885915", "latin9":
+		return charmap.ISO8859_15, "ISO-8859-15", true
 	case "koi8r":
-		m = charmap.KOI8R
+		return charmap.KOI8R, "KOI8-R", true
 	case "macroman", "macintosh":
-		m = charmap.Macintosh
+		return charmap.Macintosh, "macintosh", true
 	case "ibm866", "cp866":
-		m = charmap.CodePage866
-	default:
-		return nil, key, false
+		return charmap.CodePage866, "IBM866", true
 	}
-	return m, strings.ReplaceAll(m.String(), " ", "-"), true
+	return nil, key, false
 }
