@@ -10,7 +10,7 @@ import (
 	"kb/pkg/record"
 )
 
-// markdown takes the title and the fields of the front matter. The text stays
+// markdown takes the title, the fields of the front matter and the tags. The text stays
 // whole, so that offsets and lines are those of the file: what reads it finds
 // the front matter in the same way.
 func (f *file) markdown(doc *record.Document, meta map[string]any) {
@@ -21,7 +21,7 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) {
 	for name, value := range matter.Fields {
 		meta[name] = value
 	}
-	if tags := tagList(meta["tags"], meta["tag"]); tags != nil {
+	if tags := tagList(meta["tags"], meta["tag"], markdown.Tags(doc.Text, matter.End)); tags != nil {
 		meta["tags"] = tags
 	}
 	if title := oneLine(meta["title"]); title != "" {
@@ -50,6 +50,8 @@ func tagList(values ...any) []string {
 			for _, e := range v {
 				tags = append(tags, oneLine(e))
 			}
+		case []string:
+			tags = append(tags, v...)
 		case string:
 			tags = append(tags, splitTags(v)...)
 		default:

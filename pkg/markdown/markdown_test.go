@@ -148,11 +148,62 @@ func TestHostile(t *testing.T) {
 		"quotes":        strings.Repeat(strings.Repeat("> ", 2000)+"x\n", 100),
 		"wide table":    strings.Repeat("|", 5000) + "\n" + strings.Repeat("|-", 5000) + "|\n" + strings.Repeat("|x|\n", 2000),
 		"emphasis":      "# " + strings.Repeat("*a_ ", 50_000),
+		"definitions":   strings.Repeat("[a]: b\n", 50_000),
+		"footnotes":     strings.Repeat("[^1]: a\n", 50_000),
+		"open titles":   strings.Repeat("[a]: b \"", 50_000),
+		"backticks":     strings.Repeat("`", 1_000_000) + " #a",
+		"code spans":    runsOfBackticks(1000) + " #a",
 		"references":    strings.Repeat("[a]: ", 50_000),
 		"brackets":      strings.Repeat("[", 500_000),
 		"underlines":    strings.Repeat("a\n", 100_000) + "===\n",
 	} {
-		t.Run(name, func(t *testing.T) { checkTiles(t, src) })
+		t.Run(name, func(t *testing.T) {
+			checkTiles(t, src)
+			Tags(src, 0)
+		})
+	}
+}
+
+// runsOfBackticks has runs of each length up to n, none of which closes another.
+func runsOfBackticks(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat("`", i+1) + "x")
+	}
+	return b.String()
+}
+
+func TestTags(t *testing.T) {
+	for src, want := range map[string]string{
+		"#a and #b/c-d, #a again":                                 "a b/c-d",
+		"标签：#检索，#增强生成。#日记":                                        "检索 增强生成 日记",
+		"# heading #no\n\ntext #yes\n":                            "yes",
+		"#NoSpace\n\nT #no\n===\n":                                "NoSpace",
+		"`#no` ``a ` #no`` ` #yes":                                "yes",
+		"```\n#no\n```\n\n    #no\n":                              "",
+		"- x\n  ```sh\n  #no\n  ```\n  #yes":                      "yes",
+		"> #q\n- #l\n\n| #t |\n|--|\n| #u |\n":                    "q l t u",
+		"#123 #1-2 #fff #1e90ff #ABCDEF #aabbcc80":                "",
+		"#facade #feed #v2 #2026年":                                "facade feed v2 2026年",
+		"C# a#b \\#c [x](#d) [[#e]] [[a#f]] http://x/#g ##h #i#j": "",
+		"[ref]: #no\n\n<p>#no</p>\n":                              "",
+		"#trailing- #end/ #":                                      "trailing end",
+	} {
+		if got := strings.Join(Tags(src, 0), " "); got != want {
+			t.Errorf("%q: %q, want %q", src, got, want)
+		}
+	}
+}
+
+// What Obsidian adds to Markdown stays as it is written.
+func TestWikiLinks(t *testing.T) {
+	for src, want := range map[string]string{
+		"# See [[page|name]] and ![[pic.png]]\n": "See [[page|name]] and ![[pic.png]]",
+		"# 会议 #tag\n":                            "会议 #tag",
+	} {
+		if got := FirstHeading(src); got != want {
+			t.Errorf("%q: %q, want %q", src, got, want)
+		}
 	}
 }
 
@@ -188,5 +239,26 @@ func FuzzMarkdown(f *testing.F) {
 			t.Fatal(err)
 		}
 		checkTiles(t, src)
+		for _, tag := range Tags(src, matter.End) {
+			if tag == "" || !strings.Contains(src, "#"+tag) {
+				t.Fatalf("tag %q", tag)
+			}
+		}
+	})
+}
+
+func FuzzFrontMatter(f *testing.F) {
+	f.Add("title: a\ntags: [x, 中]\n", "---", "---")
+	f.Add("a: &a [x]\nb: *a\n? [c]\n: {d: 1e400}\n", "---", "...")
+	f.Add("a = 2026-01-02\n[b]\nc = [nan, 0x1]\n", "+++", "+++")
+	f.Fuzz(func(t *testing.T, block, open, closing string) {
+		src := open + "\n" + block + "\n" + closing + "\n# H\nbody\n"
+		matter := ParseFrontMatter(src)
+		if matter.End < 0 || matter.End > len(src) || matter.Body() > matter.End || matter.Err != nil && matter.Fields != nil {
+			t.Fatalf("%+v of %q", matter, src)
+		}
+		if _, err := json.Marshal(matter.Fields); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
