@@ -106,7 +106,7 @@ func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags,
 	if opt.Store, err = s.openStore(); err != nil {
 		return opt, err
 	}
-	if opt.Load, err = lf.options(e, c.warn); err != nil {
+	if opt.Load, err = lf.options(e, c); err != nil {
 		return opt, err
 	}
 	if opt.Chunk, err = cf.options(); err != nil {

@@ -30,20 +30,22 @@ type loadFlags struct {
 	engine   string
 	encoding string
 	maxSize  string
+	noCache  bool
 }
 
 func (f *loadFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.engine, "pdf-engine", "auto", "auto, pdfium or plain")
 	cmd.Flags().StringVar(&f.encoding, "encoding", "", "encoding of text files (default: detected), e.g. gb18030, big5, shift_jis")
+	cmd.Flags().BoolVar(&f.noCache, "no-cache", false, "extract the text of PDF files anew, and do not keep it")
 	cmd.Flags().StringVar(&f.maxSize, "max-size", "64M", "skip files larger than this")
 }
 
-func (f *loadFlags) options(e *env, warn func(string)) (load.Options, error) {
+func (f *loadFlags) options(e *env, c *console) (load.Options, error) {
 	size, err := parseSize(f.maxSize)
 	if err != nil {
 		return load.Options{}, usagef("--max-size %q: %w", f.maxSize, err)
 	}
-	opt := load.Options{PDFEngine: f.engine, Encoding: f.encoding, MaxSize: size, Warn: warn}
+	opt := load.Options{PDFEngine: f.engine, Encoding: f.encoding, MaxSize: size, NoCache: f.noCache, Warn: c.warn, Status: c.status}
 	if err := opt.Validate(); err != nil {
 		return load.Options{}, &usageError{err}
 	}
@@ -67,7 +69,7 @@ func newLoad(e *env) *cobra.Command {
 		Annotations: about(exitPartial),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := e.console("kb load")
-			opt, err := f.options(e, c.warn)
+			opt, err := f.options(e, c)
 			if err != nil {
 				return err
 			}

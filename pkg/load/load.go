@@ -27,11 +27,15 @@ type Options struct {
 	Encoding   string // of text files without a byte order mark; "": look at the bytes
 	PDFEngine  string // one of [pdf.Engines]; "": auto
 	CacheDir   string // for extracted and compiled things; "": no cache
+	NoCache    bool   // extract anew, and keep nothing of it
 	Executable string // this program, for the child process that reads PDFs; "": the plain engine is off
 	// Known lets a caller pass over files that it knows by size and time: the
 	// record that it returns takes the file's place. nil: read it. It is called
 	// in the order of the walk, but from another goroutine than Run's caller.
 	Known func(Entry) record.Record
+	// Status gets what is going on where one has to wait, "" at its end, for
+	// people who watch. It is called from any goroutine.
+	Status func(line string)
 	// Warn gets what people should know of files that did give a document, and
 	// of the caches. It is called in the order of the walk, from the goroutine
 	// that runs the sequence. Skipped records are not repeated here.

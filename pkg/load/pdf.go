@@ -22,7 +22,10 @@ func (r *Reader) extractor() *pdf.Extractor {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pdf == nil {
-		r.pdf = pdf.NewExtractor(pdf.Options{Engine: r.opt.PDFEngine, CacheDir: r.opt.CacheDir, Executable: r.opt.Executable})
+		r.pdf = pdf.NewExtractor(pdf.Options{
+			Engine: r.opt.PDFEngine, CacheDir: r.opt.CacheDir, NoCache: r.opt.NoCache,
+			Executable: r.opt.Executable, Status: r.opt.Status,
+		})
 	}
 	return r.pdf
 }

@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -14,17 +17,35 @@ import (
 	"kb/pkg/record"
 )
 
-// cacheVersion changes with the engines and with what is done to their text.
-//
-//	1: pdfium 1.21.4, ledongthuc/pdf 2026-09-07
-const cacheVersion = "1"
+// cacheVersion changes with ledongthuc/pdf and with what is done to the text of
+// either engine; PDFium's version is part of the name anyway.
+const cacheVersion = "2"
+
+// Bounds of the cache. Looking at all of its files takes a moment, so it is
+// done once a day at most.
+const (
+	unused     = 30 * 24 * time.Hour // without use, until a file is removed
+	cacheSize  = 512 << 20           // bytes
+	pruneEvery = 24 * time.Hour
+)
 
 // cache keeps what came of each file in a file named by the engine and the
 // file's hash: a line with the xxhash of the rest in hexadecimal, then JSON.
 // What cannot be read, written or trusted is as if it were not there.
 type cache struct {
 	dir    string // "": no cache
-	engine string
+	engine string // with its version
+	wrote  bool
+}
+
+func newCache(cacheDir, engine string) cache {
+	if cacheDir == "" {
+		return cache{}
+	}
+	return cache{
+		dir:    filepath.Join(cacheDir, "pdf"),
+		engine: fmt.Sprintf("%s-%s-%s", engine, cacheVersion, checksum(packedModule)[:8]),
+	}
 }
 
 type entry struct {
@@ -35,13 +56,13 @@ type entry struct {
 	Reason  string   `json:"reason,omitempty"`
 }
 
-func (c cache) path(hash string) string {
-	return filepath.Join(c.dir, "pdf", cacheVersion+"-"+c.engine, hash[:2], hash+".json")
+func (c *cache) path(hash string) string {
+	return filepath.Join(c.dir, c.engine, hash[:2], hash+".json")
 }
 
-func (c cache) usable(hash string) bool { return c.dir != "" && len(hash) > 2 }
+func (c *cache) usable(hash string) bool { return c.dir != "" && len(hash) > 2 }
 
-func (c cache) get(hash string) (doc Doc, err error, ok bool) {
+func (c *cache) get(hash string) (doc Doc, err error, ok bool) {
 	if !c.usable(hash) {
 		return Doc{}, nil, false
 	}
@@ -54,6 +75,7 @@ func (c cache) get(hash string) (doc Doc, err error, ok bool) {
 	if sum != checksum(body) || json.Unmarshal([]byte(body), &e) != nil || e.Hash != hash {
 		return Doc{}, nil, false
 	}
+	touch(c.path(hash))
 	if e.Class != "" {
 		return Doc{}, &Error{Class: e.Class, Reason: e.Reason}, true
 	}
@@ -61,7 +83,7 @@ func (c cache) get(hash string) (doc Doc, err error, ok bool) {
 }
 
 // put keeps a result, but not what may come out better next time.
-func (c cache) put(hash string, doc Doc, err error) {
+func (c *cache) put(hash string, doc Doc, err error) {
 	if !c.usable(hash) {
 		return
 	}
@@ -77,7 +99,47 @@ func (c cache) put(hash string, doc Doc, err error) {
 	if err != nil {
 		return
 	}
-	atomicfile.Write(c.path(hash), []byte(checksum(string(body))+"\n"+string(body)))
+	c.wrote = true
+	atomicfile.Write(c.path(hash), append([]byte(checksum(string(body))+"\n"), body...))
 }
 
 func checksum(s string) string { return fmt.Sprintf("%016x", xxhash.Sum64String(s)) }
+
+// touch notes that a file was used.
+func touch(name string) {
+	now := time.Now()
+	os.Chtimes(name, now, now)
+}
+
+// prune removes what was not used for long, and what was used least recently
+// where all of it is too large.
+func (c *cache) prune(now time.Time) {
+	mark := filepath.Join(c.dir, "pruned")
+	if info, err := os.Stat(mark); !c.wrote || err == nil && now.Sub(info.ModTime()) < pruneEvery {
+		return
+	}
+	if err := atomicfile.Write(mark, nil); err != nil {
+		return
+	}
+	type file struct {
+		name string
+		info fs.FileInfo
+	}
+	var files []file
+	filepath.WalkDir(c.dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == mark {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			files = append(files, file{name, info})
+		}
+		return nil
+	})
+	slices.SortFunc(files, func(a, b file) int { return b.info.ModTime().Compare(a.info.ModTime()) })
+	size := int64(0)
+	for _, f := range files {
+		if size += f.info.Size(); size > cacheSize || now.Sub(f.info.ModTime()) > unused {
+			os.Remove(f.name)
+		}
+	}
+}

@@ -43,7 +43,7 @@ const (
 const (
 	maxPages     = 20_000
 	maxText      = 256 << 20              // bytes of text
-	timeToOpen   = 10 * time.Second       // plus
+	timeToOpen   = 8 * time.Second        // plus
 	timePerPage  = 100 * time.Millisecond // for each page that was read
 	timeFallback = 4 * time.Second        // in place of timeToOpen where plain runs behind pdfium
 )
@@ -60,8 +60,12 @@ func ValidEngine(name string) error {
 // Options are settings of an [Extractor].
 type Options struct {
 	Engine     string // "": auto
-	CacheDir   string // "": no cache
+	CacheDir   string // for text and compiled code; "": no cache
+	NoCache    bool   // read anew, and do not keep the text
 	Executable string // this program, which runs [Worker] as [WorkerCommand]; "": plain is off
+	// Status gets what is going on while one waits, "" at its end; nil: nobody
+	// watches. It is called from the goroutine of Extract.
+	Status func(line string)
 }
 
 // Doc is what a file holds.
@@ -117,17 +121,27 @@ type Extractor struct {
 
 // NewExtractor returns an extractor; Close it.
 func NewExtractor(opt Options) *Extractor {
-	x := &Extractor{cache: cache{dir: opt.CacheDir, engine: opt.Engine}, turn: make(chan struct{}, 1)}
+	name := opt.Engine
+	if name == "" {
+		name = Auto
+	}
+	x := &Extractor{turn: make(chan struct{}, 1)}
+	if !opt.NoCache {
+		x.cache = newCache(opt.CacheDir, name)
+	}
 	x.turn <- struct{}{}
-	wasm := newPdfium(opt.CacheDir, x.tell)
+	status := opt.Status
+	if status == nil {
+		status = func(string) {}
+	}
+	wasm := newPdfium(opt.CacheDir, x.tell, status)
 	child := newPlain(opt.Executable, timeToOpen)
-	switch opt.Engine {
+	switch name {
 	case PDFium:
 		x.run = wasm.pages
 	case Plain:
 		x.run = child.pages
 	default:
-		x.cache.engine = Auto
 		child.patience = timeFallback
 		x.run = func(ctx context.Context, data []byte) ([]rawPage, error) { return x.auto(ctx, data, wasm, child) }
 	}
@@ -141,6 +155,7 @@ func (x *Extractor) tell(msg string) { x.news = append(x.news, msg) }
 func (x *Extractor) Close() error {
 	<-x.turn
 	defer func() { x.turn <- struct{}{} }()
+	x.cache.prune(time.Now())
 	var errs []error
 	for _, e := range x.all {
 		errs = append(errs, e.close())

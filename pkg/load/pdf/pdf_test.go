@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,8 +101,8 @@ func extractor(t *testing.T, engine string) *Extractor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := NewExtractor(Options{Engine: engine, CacheDir: compiled, Executable: self})
-	x.cache.dir = ""
+	x := NewExtractor(Options{Engine: engine, CacheDir: compiled, NoCache: true, Executable: self})
+	x.all[0].(*wasmEngine).trial = 0
 	t.Cleanup(func() { x.Close() })
 	return x
 }
@@ -241,6 +240,34 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
+// The interpreter reads what compiled code reads, and hands over in the middle
+// of a document when its time is over.
+func TestTrial(t *testing.T) {
+	var contents []string
+	for i := range 40 {
+		contents = append(contents, lines(fmt.Sprintf("page %c", 'A'+i)))
+	}
+	data := pagesOf(contents...)
+	want, err := extract(extractor(t, PDFium), data)
+	if err != nil || len(want.Pages) != 40 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	for _, trial := range []time.Duration{time.Minute, 30 * time.Millisecond, time.Nanosecond} {
+		w := newPdfium("", nil, nil)
+		w.trial = trial
+		prepared := false
+		w.status = func(string) { w.code, prepared = newCodeCache(compiled), true } // in place of compiling anew
+		raw, err := w.pages(context.Background(), data)
+		if err != nil || fmt.Sprint(clean(raw)) != fmt.Sprint(want) {
+			t.Errorf("%v: %+v, %v", trial, raw, err)
+		}
+		if prepared != (trial < time.Minute) {
+			t.Errorf("%v: compiled: %v", trial, prepared)
+		}
+		w.close()
+	}
+}
+
 // A child that dies costs its document only.
 func TestCrash(t *testing.T) {
 	if _, err := os.Stat("/bin/false"); err != nil {
@@ -253,57 +280,6 @@ func TestCrash(t *testing.T) {
 	}
 	if _, err := extract(NewExtractor(Options{Engine: Plain}), pagesOf(lines("hello"))); classOf(err) != record.ClassCrashed {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestCache(t *testing.T) {
-	dir := t.TempDir()
-	calls := 0
-	result := error(nil)
-	open := func() *Extractor {
-		x := NewExtractor(Options{Engine: Plain, CacheDir: dir})
-		x.run = func(context.Context, []byte) ([]rawPage, error) {
-			calls++
-			return []rawPage{{Text: "hello"}, {Graphics: true}}, result
-		}
-		return x
-	}
-	want := func(n int, class string) {
-		t.Helper()
-		doc, err := extract(open(), []byte("%PDF-"))
-		if calls != n || classOf(err) != class || err == nil && fmt.Sprint(doc) != "{[{hello } { no_text_layer}] []}" {
-			t.Errorf("%d calls, %+v, %v", calls, doc, err)
-		}
-	}
-	result = failure(record.ClassTimeout, "slow")
-	want(1, record.ClassTimeout)
-	want(2, record.ClassTimeout) // transient: not kept
-	result = failure(record.ClassPassword, "locked")
-	want(3, record.ClassPassword)
-	want(3, record.ClassPassword)
-	files, _ := filepath.Glob(filepath.Join(dir, "pdf", "*", "*", "*"))
-	if len(files) != 1 {
-		t.Fatalf("files %q", files)
-	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	result = nil
-	for i, damaged := range [][]byte{nil, data[:len(data)-3], bytes.Replace(data, []byte("locked"), []byte("lucked"), 1)} {
-		os.WriteFile(files[0], damaged, 0o600)
-		want(4+i, "<nil>")
-		want(4+i, "<nil>")
-	}
-}
-
-func TestUnusableCache(t *testing.T) {
-	occupied := filepath.Join(t.TempDir(), "file")
-	os.WriteFile(occupied, nil, 0o600)
-	x := NewExtractor(Options{Engine: Plain, CacheDir: occupied})
-	x.run = func(context.Context, []byte) ([]rawPage, error) { return []rawPage{{Text: "hello"}}, nil }
-	if _, err := extract(x, []byte("%PDF-")); err != nil {
-		t.Error(err)
 	}
 }
 
