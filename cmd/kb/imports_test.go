@@ -11,8 +11,8 @@ import (
 var layers = [][]string{
 	{"record", "jsonl", "text", "markdown", "vector", "atomicfile"},
 	{"model", "store", "bm25", "fuse"},
-	{"load", "chunk", "embed", "index", "search", "rerank", "answer", "eval"},
-	{"ask", "build", "session", "cache"},
+	{"load", "chunk", "embed", "index", "search", "rerank", "answer", "eval", "session", "cache"},
+	{"ask", "build"},
 	{"server", "mcp"},
 }
 

@@ -112,7 +112,7 @@ func (w *writer) answer(ctx context.Context) (*record.Answer, error) {
 	a.Complete, a.Invalid = true, invalid
 	w.cite(a, marks)
 	if w.opt.Strict {
-		return a, unsupported(a)
+		return a, Unsupported(a)
 	}
 	return a, nil
 }
@@ -259,8 +259,12 @@ func (e *UnsupportedError) Error() string {
 
 func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
-// unsupported is the error of an answer that is not fully borne out.
-func unsupported(a *record.Answer) error {
+// Unsupported is the [*UnsupportedError] of an answer that is not fully borne
+// out; nil for one that is, and for a refusal.
+func Unsupported(a *record.Answer) error {
+	if a.Refused {
+		return nil
+	}
 	failed := 0
 	for _, c := range a.Claims {
 		if !c.Supported {

@@ -21,6 +21,7 @@ type Options struct {
 	// Search.Candidates is how many hits are reranked for them.
 	// Search.MinScore applies to the score that orders the passages.
 	Search search.Params
+	Cache  *Cache // nil: every answer is written anew
 }
 
 // Ask answers one question. emit, which may be nil, gets the text as it comes.
@@ -35,6 +36,13 @@ func asQuery(question string) *record.Query {
 }
 
 func answerQuery(ctx context.Context, q *record.Query, o Options, emit func(delta string)) (*record.Answer, error) {
+	if o.Cache != nil {
+		return o.Cache.ask(ctx, q, o, emit)
+	}
+	return answerAnew(ctx, q, o, emit)
+}
+
+func answerAnew(ctx context.Context, q *record.Query, o Options, emit func(delta string)) (*record.Answer, error) {
 	// The answer stage applies the limit, as its refusal names what came nearest.
 	limit := o.Search.MinScore
 	o.Search.MinScore = 0

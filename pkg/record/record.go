@@ -228,7 +228,8 @@ type Scores struct {
 // Answer is the reply to one question.
 type Answer struct {
 	Query      string    `json:"query"`              // the query's id
-	Question   string    `json:"question,omitempty"` //
+	Question   string    `json:"question,omitempty"` // as it was asked
+	Rewritten  string    `json:"rewritten,omitempty"` // a follow-up as it was searched, where that differs
 	Text       string    `json:"text"`
 	Refused    bool      `json:"refused"`
 	Reason     string    `json:"reason,omitempty"` // why it was refused or is not complete
@@ -244,6 +245,7 @@ type Answer struct {
 	Legs       []Leg     `json:"legs,omitempty"`
 	Model      string    `json:"model,omitempty"`
 	Usage      *Usage    `json:"usage,omitempty"`
+	Cached     bool      `json:"cached,omitempty"` // written before, for the same question and the same notes
 	LatencyMS  int64     `json:"latency_ms"`
 	Extra      Extra     `json:"-"`
 }

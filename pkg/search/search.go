@@ -120,6 +120,9 @@ func New(o Options) (*Searcher, error) {
 	return s, nil
 }
 
+// Info describes the version of the index that is searched.
+func (s *Searcher) Info() store.Info { return s.info }
+
 // Close closes the reader.
 func (s *Searcher) Close() error { return s.reader.Close() }
 

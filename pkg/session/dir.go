@@ -1,0 +1,126 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Dir keeps each session in a file of JSON Lines that only its user may read.
+// A writer holds the file's lock, so processes may share a session.
+type Dir struct {
+	path string
+	ttl  time.Duration
+	now  func() time.Time
+}
+
+// NewDir returns a store in a folder, which is made by the first turn. A
+// session is forgotten ttl after its last turn.
+func NewDir(path string, ttl time.Duration, now func() time.Time) *Dir {
+	return &Dir{path, ttl, now}
+}
+
+func (d *Dir) file(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(d.path, hex.EncodeToString(sum[:12])+".jsonl")
+}
+
+// Turns implements [Store]. A line that is not whole, as a full disk leaves
+// it, is left out.
+func (d *Dir) Turns(_ context.Context, name string) ([]Turn, error) {
+	f, err := os.Open(d.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", name, err)
+	}
+	defer f.Close()
+	turns, err := readTurns(f)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", name, err)
+	}
+	if n := len(turns); n == 0 || !d.now().Before(turns[n-1].Time.Add(d.ttl)) {
+		return nil, nil
+	}
+	return last(turns), nil
+}
+
+func readTurns(r io.Reader) ([]Turn, error) {
+	var turns []Turn
+	for in := bufio.NewReader(r); ; {
+		line, err := in.ReadBytes('\n')
+		var t Turn
+		if json.Unmarshal(line, &t) == nil && t.Question != "" {
+			turns = append(turns, t)
+		}
+		if err == io.EOF {
+			return turns, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Append implements [Store].
+func (d *Dir) Append(ctx context.Context, name string, t Turn) error {
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return fmt.Errorf("session %s: %w", name, err)
+	}
+	lock := flock.New(d.file(name) + ".lock")
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return fmt.Errorf("session %s: %w", name, err)
+	}
+	defer lock.Unlock()
+	turns, err := d.Turns(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := d.write(name, last(append(turns, t))); err != nil {
+		return fmt.Errorf("session %s: %w", name, err)
+	}
+	return nil
+}
+
+// write replaces the file of a session as a whole.
+func (d *Dir) write(name string, turns []Turn) error {
+	f, err := os.CreateTemp(d.path, "new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, t := range turns {
+		if err := enc.Encode(t); err != nil {
+			f.Close()
+			return err
+		}
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), d.file(name))
+}
+
+// Delete implements [Store].
+func (d *Dir) Delete(_ context.Context, name string) error {
+	err := os.Remove(d.file(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("session %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory keeps sessions in this process.
+type Memory struct {
+	ttl time.Duration
+	now func() time.Time
+
+	mu       sync.Mutex
+	sessions map[string]*remembered
+	sweep    time.Time // when forgotten sessions are looked for next
+}
+
+type remembered struct {
+	turns []Turn
+	until time.Time
+}
+
+// NewMemory returns a store that forgets a session ttl after its last turn.
+func NewMemory(ttl time.Duration, now func() time.Time) *Memory {
+	return &Memory{ttl: ttl, now: now, sessions: map[string]*remembered{}}
+}
+
+// Turns implements [Store]. It never fails.
+func (m *Memory) Turns(_ context.Context, name string) ([]Turn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget()
+	if s := m.sessions[name]; s != nil && m.now().Before(s.until) {
+		return slices.Clone(s.turns), nil
+	}
+	return nil, nil
+}
+
+// Append implements [Store]. It never fails.
+func (m *Memory) Append(_ context.Context, name string, t Turn) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[name]
+	if s == nil || !m.now().Before(s.until) {
+		s = &remembered{}
+		m.sessions[name] = s
+	}
+	s.turns = last(append(s.turns, t))
+	s.until = m.now().Add(m.ttl)
+	return nil
+}
+
+// Delete implements [Store]. It never fails.
+func (m *Memory) Delete(_ context.Context, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.sessions, name)
+	return nil
+}
+
+// forget drops what has expired, once in each lifetime.
+func (m *Memory) forget() {
+	now := m.now()
+	if now.Before(m.sweep) {
+		return
+	}
+	m.sweep = now.Add(m.ttl)
+	for name, s := range m.sessions {
+		if !now.Before(s.until) {
+			delete(m.sessions, name)
+		}
+	}
+}
