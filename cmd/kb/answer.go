@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -25,20 +26,31 @@ type answerFlags struct {
 	strict     bool
 	stream     bool
 	exitStatus bool
+	reasoning  bool
 }
 
 func (f *answerFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.maxContext, "max-context", answer.DefaultMaxContext, "greatest length of the passages together, in characters")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail when a claim is not borne out by the passage it cites")
+	f.registerWriting(cmd)
 	cmd.Flags().BoolVar(&f.stream, "stream", false, "write the answer as it comes: delta records, then done")
 	cmd.Flags().BoolVar(&f.exitStatus, "exit-status", false, "exit 7 when the question was refused")
+}
+
+// registerWriting registers those that say how an answer is written.
+func (f *answerFlags) registerWriting(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.maxContext, "max-context", answer.DefaultMaxContext, "greatest length of the passages together, in characters")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail when a claim is not borne out by the passage it cites")
+	cmd.Flags().BoolVar(&f.reasoning, "show-reasoning", false, "write what the model thinks aloud to stderr")
 }
 
 func (f *answerFlags) options(e *env, g model.Generator, warn func(string)) (answer.Options, error) {
 	if f.maxContext < 1 {
 		return answer.Options{}, usagef("--max-context %d: must be at least 1", f.maxContext)
 	}
-	return answer.Options{Generator: g, MaxContext: f.maxContext, Strict: f.strict, Stream: f.stream, Now: e.now, Warn: warn}, nil
+	opt := answer.Options{Generator: g, MaxContext: f.maxContext, Strict: f.strict, Stream: f.stream, Now: e.now, Warn: warn}
+	if f.reasoning {
+		opt.Reasoning = func(text string) { fmt.Fprint(e.stderr, answer.Plain(text)) }
+	}
+	return opt, nil
 }
 
 func newAnswer(e *env, s *settings) *cobra.Command {
@@ -119,12 +131,7 @@ func (e *env) showAnswers(answers iter.Seq2[record.Record, error]) error {
 		if err != nil {
 			return err
 		}
-		if d, ok := r.(*record.Delta); ok {
-			p.delta(d.Text)
-		}
-		if a := asAnswer(r); a != nil {
-			p.done(a)
-		}
+		p.print(r)
 	}
 	return nil
 }

@@ -20,6 +20,15 @@ type answerPrinter struct {
 	answers int // so far
 }
 
+func (p *answerPrinter) print(r record.Record) {
+	if d, ok := r.(*record.Delta); ok {
+		p.delta(d.Text)
+	}
+	if a := asAnswer(r); a != nil {
+		p.done(a)
+	}
+}
+
 func (p *answerPrinter) delta(text string) {
 	if p.answers > 0 && !p.started && text != "" {
 		fmt.Fprintln(p.w)

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"kb/pkg/answer"
 	"kb/pkg/ask"
 	"kb/pkg/search"
 )
@@ -24,6 +26,8 @@ func newAsk(e *env, s *settings) *cobra.Command {
 		af       answerFlags
 		out      outputFlags
 		noRerank bool
+		noCache  bool
+		name     string
 	)
 	cmd := &cobra.Command{
 		Use:         "ask [QUESTION]",
@@ -46,8 +50,15 @@ func newAsk(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			defer opt.Searcher.Close()
-			opt.Answer.Stream = af.stream || out.human(e)
-			return e.printAnswers(ask.Run(cmd.Context(), questions, opt), out, af.exitStatus)
+			if noCache {
+				opt.Cache = nil
+			}
+			answerer, err := s.answerer(e, opt, name, out.human(e), c)
+			if err != nil {
+				return err
+			}
+			stream := af.stream || out.human(e)
+			return e.printAnswers(ask.Run(cmd.Context(), questions, answerer, stream), out, af.exitStatus)
 		},
 	}
 	f.register(cmd)
@@ -58,6 +69,8 @@ func newAsk(e *env, s *settings) *cobra.Command {
 	rerankFlags(cmd, s)
 	chatFlags(cmd, s)
 	cmd.Flags().Float64Var(&f.MinScore, "min-score", 0, "leave out passages whose reranked score is below this (inclusive)")
+	sessionFlag(cmd, &name)
+	cmd.Flags().BoolVar(&noCache, "no-cache", false, "ask the model even if Redis has an answer")
 	cmd.Flags().BoolVar(&noRerank, "no-rerank", false, "keep the order of the search")
 	return cmd
 }
@@ -77,8 +90,32 @@ func (s *settings) askOptions(ctx context.Context, e *env, c *console, f searchF
 		}
 	}
 	opt.Search = f.Params
+	if opt.Cache, err = s.answerCache(c.warn); err != nil {
+		return opt, err
+	}
 	opt.Searcher, err = s.searcher(ctx, f.Params, c.warn)
 	return opt, err
+}
+
+// answerer answers each question by itself, or with a name within that session.
+func (s *settings) answerer(e *env, opt ask.Options, session string, human bool, c *console) (ask.Answerer, error) {
+	if session == "" {
+		return opt, nil
+	}
+	talk, err := s.conversation(opt, session, c.warn)
+	if err != nil {
+		return nil, err
+	}
+	if human {
+		talk.Rewritten = e.showRewritten
+	}
+	return talk, nil
+}
+
+// showRewritten shows a follow-up as it is searched, so that a wrong rewrite
+// can be seen.
+func (e *env) showRewritten(question string) {
+	fmt.Fprintln(e.stdout, e.style().dim("→ "+answer.Plain(question)))
 }
 
 // searcher opens the index, and the embedder where the mode may need it.

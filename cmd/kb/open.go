@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -114,12 +115,18 @@ func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := p.config(warn)
+	cfg, err := p.config(warn)
+	if err != nil {
+		return nil, err
+	}
 	cfg.Batch = batch
 	cfg.QueryPrefix = s.prefix("KB_EMBED_QUERY_PREFIX")
 	cfg.DocumentPrefix = s.prefix("KB_EMBED_DOCUMENT_PREFIX")
 	e, err := openai.NewEmbedder(cfg)
-	return e, p.explain(err)
+	if err != nil {
+		return nil, p.explain(err)
+	}
+	return s.cachedEmbedder(e, warn)
 }
 
 // questionEmbedder is the embedder for questions to an index. A model that is
@@ -154,7 +161,10 @@ func (s *settings) reranker(warn func(string)) (model.Reranker, error) {
 	if !p.baseURL.set() {
 		return offline.NewReranker(), nil
 	}
-	cfg := p.config(warn)
+	cfg, err := p.config(warn)
+	if err != nil {
+		return nil, err
+	}
 	cfg.Style = s.get("KB_RERANK_STYLE").value
 	r, err := openai.NewReranker(cfg)
 	return r, p.explain(err)
@@ -169,16 +179,26 @@ func (s *settings) generator(warn func(string)) (model.Generator, error) {
 	if !p.baseURL.set() {
 		return offline.NewExtractor(), nil
 	}
-	g, err := openai.NewGenerator(p.config(warn))
+	cfg, err := p.config(warn)
+	if err != nil {
+		return nil, err
+	}
+	g, err := openai.NewGenerator(cfg)
 	return g, p.explain(err)
 }
 
-func (p provider) config(warn func(string)) openai.Config {
+func (p provider) config(warn func(string)) (openai.Config, error) {
 	if p.withheld != "" {
 		warn(p.withheld)
 	}
-	return openai.Config{BaseURL: p.baseURL.value, APIKey: p.key.value, Model: p.model.value, Warn: warn,
+	cfg := openai.Config{BaseURL: p.baseURL.value, APIKey: p.key.value, Model: p.model.value, Warn: warn,
 		Proxy: http.ProxyFromEnvironment}
+	if p.extraBody.set() {
+		if err := json.Unmarshal([]byte(p.extraBody.value), &cfg.ExtraBody); err != nil {
+			return cfg, withHint(usagef("KB_%s_EXTRA_BODY (%s) is not a JSON object", p.name, p.extraBody.source), `like {"temperature":0.2}`)
+		}
+	}
+	return cfg, nil
 }
 
 func (p provider) explain(err error) error {

@@ -31,7 +31,7 @@ func TestReadme(t *testing.T) {
 	}
 	models := httptest.NewServer(newModelServer("建议每天学习 45 分钟。[1]"))
 	defer models.Close()
-	s := newSession(t, models.URL)
+	s := newExample(t, models.URL)
 	var out strings.Builder
 	blocks := regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$").FindAllSubmatchIndex(readme, -1)
 	at := 0
@@ -68,14 +68,14 @@ func normal(s string) string {
 	return s
 }
 
-// session is a shell in a copy of the repository's notes.
-type session struct {
+// example is a shell in a copy of the repository's notes.
+type example struct {
 	dir    string
 	env    []string
 	models string
 }
 
-func newSession(t *testing.T, models string) *session {
+func newExample(t *testing.T, models string) *example {
 	dir := t.TempDir()
 	for _, name := range []string{"notes", "eval", "index.jsonl.zst"} {
 		if out, err := exec.Command("cp", "-a", "../../"+name, dir).CombinedOutput(); err != nil {
@@ -90,13 +90,13 @@ func newSession(t *testing.T, models string) *session {
 	if err := os.Symlink(self, filepath.Join(bin, "kb")); err != nil {
 		t.Fatal(err)
 	}
-	return &session{dir: dir, models: models, env: []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + cacheDir(t),
+	return &example{dir: dir, models: models, env: []string{
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "XDG_CACHE_HOME=" + cacheDir(t),
 		"LC_ALL=C.UTF-8", "NO_COLOR=1", "TERM=xterm",
 	}}
 }
 
-func (s *session) command(line string) *exec.Cmd {
+func (s *example) command(line string) *exec.Cmd {
 	cmd := exec.Command("bash", "-c", strings.ReplaceAll(line, "http://localhost:11434", s.models))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return cmd
@@ -104,7 +104,7 @@ func (s *session) command(line string) *exec.Cmd {
 
 // console runs the lines that begin with "$ " in a terminal of 88 columns, and
 // returns the block with what they wrote.
-func (s *session) console(t *testing.T, body string) string {
+func (s *example) console(t *testing.T, body string) string {
 	var got strings.Builder
 	for _, part := range regexp.MustCompile(`(?m)^\$ .*\n(> .*\n)*`).FindAllString(body, -1) {
 		got.WriteString(part)
@@ -130,7 +130,7 @@ func (s *session) console(t *testing.T, body string) string {
 	return got.String()
 }
 
-func (s *session) script(t *testing.T, body string) {
+func (s *example) script(t *testing.T, body string) {
 	var lines []string
 	for line := range strings.Lines(body) {
 		if !strings.HasPrefix(line, "make ") && !strings.HasPrefix(line, "git clone") && !strings.HasPrefix(line, "cd ") {

@@ -62,7 +62,7 @@ func newRoot(e *env) *cobra.Command {
 	add("pipeline",
 		newLoad(e), newChunk(e), newEmbed(e, s), newIndex(e, s),
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
-	add("whole", newBuild(e, s), newAsk(e, s), newEval(e, s))
+	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newEval(e, s))
 	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s))
 	root.AddCommand(newPDFWorker(e))
 	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {

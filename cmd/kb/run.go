@@ -24,6 +24,7 @@ type env struct {
 	stderrTTY      bool // a person watches the progress
 	lookup         func(string) (string, bool)
 	now            func() time.Time
+	interrupts     *interrupts
 }
 
 func system() *env {
@@ -34,6 +35,8 @@ func system() *env {
 		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		lookup:    os.LookupEnv,
 		now:       time.Now,
+
+		interrupts: &interrupts{},
 	}
 }
 
@@ -43,21 +46,30 @@ const grace = time.Second
 
 // run runs one command and returns the exit code of the process.
 func run(args []string, e *env) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	done := make(chan int, 1)
 	go func() { done <- execute(ctx, args, e) }()
-	select {
-	case code := <-done:
-		return code
-	case <-ctx.Done():
-		stop() // a second Ctrl-C ends the process at once
+	for {
+		select {
+		case code := <-done:
+			return code
+		case sig := <-signals:
+			if sig == os.Interrupt && e.interrupts.taken() {
+				continue
+			}
+		}
+		signal.Stop(signals) // a second Ctrl-C ends the process at once
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(grace):
+		}
+		return exitInterrupted
 	}
-	select {
-	case <-done:
-	case <-time.After(grace):
-	}
-	return exitInterrupted
 }
 
 func execute(ctx context.Context, args []string, e *env) int {

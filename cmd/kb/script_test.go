@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"kb/pkg/cache/redistest"
 )
 
 func TestMain(m *testing.M) {
@@ -28,6 +30,10 @@ func TestMain(m *testing.M) {
 //	[!] sent KEY           wants that the server saw a key, or did not
 func TestScripts(t *testing.T) {
 	cache := cacheDir(t)
+	redis := ""
+	if redistest.Available() {
+		redis = redistest.Start(t)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -37,8 +43,16 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("REPO", repo)
 			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
+			e.Setenv("REDIS", redis)
 			e.Setenv("LC_ALL", "C.UTF-8")
 			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "redis" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			return redis != "", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":    cmdExits,

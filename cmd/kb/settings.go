@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/joho/godotenv"
+
+	"kb/pkg/cache"
 )
 
 // Where a setting's value came from, strongest first.
@@ -42,7 +44,11 @@ var settingKeys = []struct{ key, help string }{
 	{"KB_RERANK_API_KEY", "its key"},
 	{"KB_RERANK_MODEL", "rerank model"},
 	{"KB_RERANK_STYLE", "shape of rerank requests"},
+	{"KB_EMBED_EXTRA_BODY", "fields added to requests: a JSON object"},
+	{"KB_CHAT_EXTRA_BODY", "the same, of the chat endpoint"},
+	{"KB_RERANK_EXTRA_BODY", "the same, of the rerank endpoint"},
 	{"KB_API_KEY", "where none of its own is set"},
+	{"KB_REDIS_URL", "caches and sessions: redis://…"},
 }
 
 const defaultIndex = "index.jsonl.zst"
@@ -54,6 +60,10 @@ type settings struct {
 	dotenv map[string]string
 	read   bool
 	err    error
+
+	longLived bool // the command answers many questions, so that memory is a cache
+	memory    *cache.Memory
+	overRedis *overRedis
 }
 
 func newSettings(e *env) *settings { return &settings{env: e, flags: map[string]string{}} }
@@ -111,19 +121,21 @@ func (s *settings) has(key string) (string, bool) {
 
 // provider is one of the three endpoints.
 type provider struct {
-	name     string // EMBED, CHAT or RERANK
-	baseURL  setting
-	key      setting
-	model    setting
-	withheld string // why a key that is set is not sent
+	name      string // EMBED, CHAT or RERANK
+	baseURL   setting
+	key       setting
+	model     setting
+	extraBody setting
+	withheld  string // why a key that is set is not sent
 }
 
 func (s *settings) provider(name string) provider {
 	p := provider{
-		name:    name,
-		baseURL: s.get("KB_" + name + "_BASE_URL"),
-		model:   s.get("KB_" + name + "_MODEL"),
-		key:     s.get("KB_" + name + "_API_KEY"),
+		name:      name,
+		baseURL:   s.get("KB_" + name + "_BASE_URL"),
+		model:     s.get("KB_" + name + "_MODEL"),
+		key:       s.get("KB_" + name + "_API_KEY"),
+		extraBody: s.get("KB_" + name + "_EXTRA_BODY"),
 	}
 	if !p.key.set() {
 		p.key = s.get("KB_API_KEY")

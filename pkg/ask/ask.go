@@ -24,18 +24,14 @@ type Options struct {
 	Cache  *Cache // nil: every answer is written anew
 }
 
-// Ask answers one question. emit, which may be nil, gets the text as it comes.
-// Errors are those of the three stages; see [answer.Answer] for those that
-// come with an answer.
-func Ask(ctx context.Context, question string, o Options, emit func(delta string)) (*record.Answer, error) {
-	return answerQuery(ctx, asQuery(question), o, emit)
-}
-
 func asQuery(question string) *record.Query {
 	return &record.Query{ID: record.QueryID(question), Text: question}
 }
 
-func answerQuery(ctx context.Context, q *record.Query, o Options, emit func(delta string)) (*record.Answer, error) {
+// Reply implements [Answerer]: it answers one question by itself. Errors are
+// those of the three stages; see [answer.Answer] for those that come with an
+// answer.
+func (o Options) Reply(ctx context.Context, q *record.Query, emit func(delta string)) (*record.Answer, error) {
 	if o.Cache != nil {
 		return o.Cache.ask(ctx, q, o, emit)
 	}

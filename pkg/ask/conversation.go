@@ -21,24 +21,26 @@ type Conversation struct {
 	Rewritten func(question string)
 }
 
-// Ask answers one question and remembers the turn. A session that cannot be
-// read or written costs its history and a warning, never the answer. Errors
-// are those of [Ask].
-func (c *Conversation) Ask(ctx context.Context, question string, emit func(delta string)) (*record.Answer, error) {
+// Reply implements [Answerer], and remembers the turn. A session that cannot
+// be read or written costs its history and a warning, never the answer.
+func (c *Conversation) Reply(ctx context.Context, q *record.Query, emit func(delta string)) (*record.Answer, error) {
+	question := q.Text
 	standalone := c.standalone(ctx, question)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if standalone != question && c.Rewritten != nil {
-		c.Rewritten(standalone)
+	if standalone != question {
+		if c.Rewritten != nil {
+			c.Rewritten(standalone)
+		}
+		q = &record.Query{ID: q.ID, Text: standalone}
 	}
-	a, err := Ask(ctx, standalone, c.Options, emit)
+	a, err := c.Options.Reply(ctx, q, emit)
 	if a == nil {
 		return nil, err
 	}
-	a.Question = question
 	if standalone != question {
-		a.Rewritten = standalone
+		a.Question, a.Rewritten = question, standalone
 	}
 	if a.Complete {
 		c.remember(ctx, a)

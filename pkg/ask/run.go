@@ -10,16 +10,23 @@ import (
 	"kb/pkg/search"
 )
 
+// Answerer answers one question; emit, which may be nil, gets the text as it
+// comes. [Options] answer a question by itself, a
+// [Conversation] within its session.
+type Answerer interface {
+	Reply(ctx context.Context, q *record.Query, emit func(delta string)) (*record.Answer, error)
+}
+
 // Run answers each question of a stream (see [search.Question]) with an
-// answer, or with Options.Answer.Stream with deltas and a done record. Other
+// answer, or when it is to be streamed with deltas and a done record. Other
 // records pass through. An answer that is incomplete, or not borne out though
 // it must be, is written and the questions behind it are answered; its error
 // comes at the end. Other errors end the stream.
-func Run(ctx context.Context, in iter.Seq2[record.Record, error], o Options) iter.Seq2[record.Record, error] {
+func Run(ctx context.Context, in iter.Seq2[record.Record, error], by Answerer, streamed bool) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		s := &stream{ctx: ctx, cancel: cancel, o: o, yield: yield, open: true}
+		s := &stream{ctx: ctx, cancel: cancel, by: by, streamed: streamed, yield: yield, open: true}
 		for r, err := range in {
 			if err != nil {
 				yield(nil, err)
@@ -36,13 +43,14 @@ func Run(ctx context.Context, in iter.Seq2[record.Record, error], o Options) ite
 }
 
 type stream struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	o      Options
-	yield  func(record.Record, error) bool
-	open   bool // the consumer wants more
-	n      int  // records so far
-	faults []error
+	ctx      context.Context
+	cancel   context.CancelFunc
+	by       Answerer
+	streamed bool
+	yield    func(record.Record, error) bool
+	open     bool // the consumer wants more
+	n        int  // records so far
+	faults   []error
 }
 
 // take handles one record and says whether to go on.
@@ -64,10 +72,10 @@ func (s *stream) take(r record.Record) bool {
 
 func (s *stream) answer(q *record.Query) bool {
 	var emit func(string)
-	if s.o.Answer.Stream {
+	if s.streamed {
 		emit = func(delta string) { s.send(&record.Delta{Query: q.ID, Text: delta}) }
 	}
-	a, err := answerQuery(s.ctx, q, s.o, emit)
+	a, err := s.by.Reply(s.ctx, q, emit)
 	switch {
 	case !s.open:
 		return false
@@ -80,7 +88,7 @@ func (s *stream) answer(q *record.Query) bool {
 	case err != nil:
 		s.faults = append(s.faults, err)
 	}
-	if s.o.Answer.Stream {
+	if s.streamed {
 		return s.send(&record.Done{Answer: *a})
 	}
 	return s.send(a)

@@ -227,8 +227,8 @@ type Scores struct {
 
 // Answer is the reply to one question.
 type Answer struct {
-	Query      string    `json:"query"`              // the query's id
-	Question   string    `json:"question,omitempty"` // as it was asked
+	Query      string    `json:"query"`               // the query's id
+	Question   string    `json:"question,omitempty"`  // as it was asked
 	Rewritten  string    `json:"rewritten,omitempty"` // a follow-up as it was searched, where that differs
 	Text       string    `json:"text"`
 	Refused    bool      `json:"refused"`

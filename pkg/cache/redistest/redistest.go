@@ -15,6 +15,13 @@ import (
 // startTimeout is how long a server may take to answer.
 const startTimeout = 10 * time.Second
 
+// Available says whether there is a redis-server to start. In CI there must be
+// one: Start fails there.
+func Available() bool {
+	_, err := exec.LookPath("redis-server")
+	return err == nil || os.Getenv("CI") != ""
+}
+
 // Start starts a redis-server of its own, which stops with the test, and
 // returns its URL. Without the program the test is skipped; in CI (CI is set)
 // it fails.
