@@ -18,7 +18,9 @@ import (
 //     value and unit (number.go), names as words (name.go).
 //  2. What the claim denies must not be affirmed, and the other way round
 //     (negation.go).
-//  3. Enough of the claim's terms must occur: character pairs of Han text,
+//  3. What stands in a copied sentence in place of something else must be no
+//     other name or word (swap.go).
+//  4. Enough of the claim's terms must occur: character pairs of Han text,
 //     stems of other words, stop words left out.
 //
 // What it cannot see is a wrong relation between right words. Where the claim
@@ -131,6 +133,9 @@ func (c *checker) check(st statement) (bool, string) {
 	}
 	if flip := src.contradicts(text.Normalize(st.plain)); flip != "" {
 		return false, c.say("与原文相反：", "the passage says the opposite: ") + flip
+	}
+	if has, want := src.swapped(st.plain); has != "" {
+		return false, fmt.Sprintf(c.say("“%s”在原文中是“%s”", "the passage has %[2]q, not %[1]q"), has, want)
 	}
 	if foreign {
 		if anchors == 0 {

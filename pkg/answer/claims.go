@@ -117,6 +117,13 @@ func splitParts(answer string, marks []mark) []part {
 		}
 		parts = append(parts, p)
 	}
+	// What ends with a semicolon shares the citation at the end of the sentence.
+	for i := len(parts) - 2; i >= 0; i-- {
+		p := &parts[i]
+		if s := answer[p.start:p.end]; len(p.cites) == 0 && parts[i+1].line == p.line && (strings.HasSuffix(s, ";") || strings.HasSuffix(s, "；")) {
+			p.cites = parts[i+1].cites
+		}
+	}
 	return parts
 }
 
