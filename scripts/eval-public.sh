@@ -1,7 +1,8 @@
 #!/bin/bash
 # Evaluates kb on public question sets and prints one Markdown table:
 #
-#   KB=$PWD/kb scripts/eval-public.sh DIR
+#   KB=$PWD/kb scripts/eval-public.sh DIR            all sets in all modes
+#   KB=$PWD/kb scripts/eval-public.sh DIR --refusal  refusals alone, on half of the questions
 #
 # DIR has a folder for each set, with corpus.jsonl, a passage a line
 # ({"id", "title", "text"}), and questions.jsonl ({"q", "passages": [ids], …}).
@@ -9,10 +10,19 @@
 # All sets are searched in all modes. In a set named *-refusal the articles of
 # some questions are gone ("answerable": false): there the refusal floor is the
 # default one, and then one fitted on every other question and tested on the
-# rest. Questions without a text are left out (CMRC 2018 has two). Needs jq.
+# rest. It must reach a balanced accuracy of 0.90 with at most 12 % false
+# refusals, else the script fails. Questions without a text are left out (CMRC
+# 2018 has two). Needs jq.
 set -euo pipefail
 : "${KB:?set KB to the binary}"
 dir=${1:?name the folder of the sets}
+only=*
+every=2 # questions: one to fit the floor, one to test it
+if [ "${2:-}" = --refusal ]; then
+  only='*-refusal'
+  every=4
+fi
+failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -45,19 +55,33 @@ rows() {
     | "| " + (map(tostring) | join(" | ")) + " |"' "$work/out.jsonl"
 }
 
+# refusal SET: its rows, the last with a floor that was fitted on other questions
+refusal() {
+  awk -v n="$every" -v fit="$work/fit.jsonl" -v test="$work/test.jsonl" \
+    'NR % n == 1 { print > fit } NR % n == (1 + n / 2) % n { print > test }' "$work/questions.jsonl"
+  [ "$every" = 4 ] || rows "$1" "$work/test.jsonl" auto '(default)'
+  "$KB" eval "$work/fit.jsonl" --index "$work/$1.zst" --calibrate --json >"$work/$1.calibration"
+  rows "$1" "$work/test.jsonl" auto '(fitted on other questions)'
+  jq -r --arg set "$1" 'select(.kind == "report" and .tag == "")
+    | (.refusal_recall + 1 - .false_refusals) / 2 as $balanced
+    | select($balanced < 0.9 or .false_refusals > 0.12)
+    | "\($set): balanced accuracy \($balanced), false refusals \(.false_refusals): want 0.9 and at most 0.12"' \
+    "$work/out.jsonl" >"$work/missed"
+  if [ -s "$work/missed" ]; then
+    cat "$work/missed" >&2
+    failed=4
+  fi
+}
+
 echo '| set | mode | questions | Hit@1 | Hit@4 | MRR@10 | nDCG@10 | refusal P / R | false refusals | floor | p50 ms | p95 ms |'
 echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
-for corpus in "$dir"/*/corpus.jsonl; do
+for corpus in "$dir"/$only/corpus.jsonl; do
   set=$(basename "$(dirname "$corpus")")
   index "$set"
   jq -c 'select(.q | test("\\S"))' "$dir/$set/questions.jsonl" >"$work/questions.jsonl"
   case $set in
-  *-refusal)
-    awk -v odd="$work/odd.jsonl" -v even="$work/even.jsonl" '{ print > (NR % 2 ? odd : even) }' "$work/questions.jsonl"
-    rows "$set" "$work/even.jsonl" auto '(default)'
-    "$KB" eval "$work/odd.jsonl" --index "$work/$set.zst" --calibrate --json >"$work/$set.calibration"
-    rows "$set" "$work/even.jsonl" auto '(fitted on the other half)'
-    ;;
+  *-refusal) refusal "$set" ;;
   *) rows "$set" "$work/questions.jsonl" all '(default)' ;;
   esac
 done
+exit "$failed"

@@ -12,7 +12,7 @@ unset $(env | sed -n "s/^\(KB_[A-Z_]*\)=.*/\1/p") # the index of notes/ is made 
 kb=$(realpath "$1")
 eval=("$kb" eval eval/questions.jsonl --index index.jsonl.zst --mode all --golden eval/golden)
 if [ "${2:-}" != --update ]; then
-  exec "${eval[@]}" --text --min hit=0.85,mrr=0.8,refusal=0.6 --baseline eval/baseline.jsonl
+  exec "${eval[@]}" --text --min hit=0.85,mrr=0.8,refusal=0.75,answered=0.9 --baseline eval/baseline.jsonl
 fi
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT

@@ -28,8 +28,10 @@ by more than --tolerance, in any mode of both.
 
 --calibrate fits the confidence below which a question is refused, and stores it
 in the index. It has the greatest balanced accuracy; its figures are cross-
-validated. A question whose confidence is not known, as with a semantic
-embedder, is never refused by the floor.
+validated; it takes ten questions of either kind. For a semantic embedder it
+also fits what its vectors tell: before, the confidence of a question that
+shares no word with the notes is not known, and no floor refuses it. The floor
+stays with the index until its embedder or its analyzer is another.
 
 Reads:   {"q":…,"must_contain":"text" or […],"source":"path or glob" or […],"passages":[…],"tags":[…],"id":…}
 Writes:  {"kind":"judgment","mode":…,"id":…,"q":…,"answerable":true,"rank":1,"refused":false,"confidence":…,"hits":[…]}

@@ -26,7 +26,6 @@ type finder struct {
 	paths    []string        // of the documents
 	chunks   map[string]bool // their ids, where questions list passages
 	searcher *search.Searcher
-	semantic bool // vectors take part, and lexical signals do not speak against what they find
 	modes    []eval.Mode
 }
 
@@ -102,16 +101,8 @@ func (f *finder) open(ctx context.Context, s *settings, modes []evalMode, warn f
 	if slices.ContainsFunc(modes, func(m evalMode) bool { return m.search != search.ModeBM25 }) {
 		p.Mode = search.ModeHybrid
 	}
-	if f.searcher, err = s.searcher(ctx, p, warn); err != nil || p.Mode == search.ModeBM25 {
-		return err
-	}
-	embedder, err := s.embedder(func(string) {}) // the searcher's, which has warned already
-	if err != nil {
-		f.close()
-		return err
-	}
-	f.semantic = embedder.Semantic()
-	return nil
+	f.searcher, err = s.searcher(ctx, p, warn)
+	return err
 }
 
 // look reads what the index is made of.

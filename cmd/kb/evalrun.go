@@ -40,10 +40,6 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer ev.finder.close()
-	if ev.f.calibrate && ev.finder.semantic {
-		return withHint(fmt.Errorf("%s: %w", ev.finder.info.Model, eval.ErrNoConfidence),
-			"add --mode bm25 to fit the floor for searches without vectors")
-	}
 	for _, q := range eval.Unreachable(ev.questions, ev.finder.paths, ev.finder.chunks) {
 		ev.c.warn(fmt.Sprintf("%s: %s: the index has no %s", file, q.Label, q.Wanted()))
 	}

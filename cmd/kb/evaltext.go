@@ -8,6 +8,7 @@ import (
 
 	"kb/pkg/eval"
 	"kb/pkg/jsonl"
+	"kb/pkg/search"
 )
 
 // people is where lines for people go beside the results.
@@ -58,13 +59,13 @@ func (ev *evaluation) describe(r *eval.Report) string {
 		r.Answerable, r.Questions-r.Answerable, ev.judgments[len(ev.judgments)-1].Floor, ev.calibrated(),
 		count(i.Chunks, "chunk"), count(i.Documents, "document"), describeModel(i.Settings))
 	if r.Unknown > 0 {
-		text += fmt.Sprintf("\nthe confidence of %s is not known: the floor never refuses them", count(r.Unknown, "question"))
+		text += fmt.Sprintf("\nthe confidence of %s is not known: the floor never refuses them (--calibrate fits what the vectors tell)", count(r.Unknown, "question"))
 	}
 	return text
 }
 
 func (ev *evaluation) calibrated() string {
-	if c := ev.finder.info.Calibration; c != nil {
+	if c := ev.finder.info.Calibration; c != nil && c.Confidence == search.Confidence {
 		return fmt.Sprintf(", calibrated on %s", count(c.Questions, "question"))
 	}
 	return ", not calibrated"
@@ -107,7 +108,7 @@ func (ev *evaluation) calibrate(ctx context.Context, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if _, err := c.Save(ctx, ev.finder.store, ev.finder.info.Version); err != nil {
+	if _, err := c.Save(ctx, ev.finder.store, ev.finder.info.Version, search.Confidence); err != nil {
 		return err
 	}
 	if !ev.out.human(ev.e) {

@@ -11,6 +11,7 @@ import (
 	"kb/pkg/jsonl"
 	"kb/pkg/model"
 	"kb/pkg/record"
+	"kb/pkg/search"
 	"kb/pkg/store"
 )
 
@@ -25,6 +26,18 @@ func describeModel(s store.Settings) string {
 		return "no vectors (BM25 only)"
 	}
 	return fmt.Sprintf("model %s, %d dimensions", model.Describe(s.Model, s.BaseURL), s.Dim)
+}
+
+// describeFloor says below which confidence a question is refused, for people.
+func describeFloor(c *store.Calibration) string {
+	switch {
+	case c == nil:
+		return fmt.Sprintf("refusal floor %g, not calibrated (kb eval FILE --calibrate)", search.DefaultFloor)
+	case c.Confidence != search.Confidence:
+		return fmt.Sprintf("refusal floor %g: the calibration is of another version (kb eval FILE --calibrate)", search.DefaultFloor)
+	}
+	return fmt.Sprintf("refusal floor %g, calibrated on %s: precision %.2f, recall %.2f, false refusals %.1f %%",
+		c.Floor, count(c.Questions, "question"), c.Precision, c.Recall, 100*c.FalseRatio)
 }
 
 func newStatus(e *env, s *settings) *cobra.Command {
@@ -106,6 +119,7 @@ func (r *statusReport) print(e *env) {
 	fmt.Fprintf(e.stdout, "%s  %s  format %d, version %s\n", r.name, size(i.Size), i.Format, i.Version)
 	fmt.Fprintf(e.stdout, "%s, %s, %s\n", count(i.Documents, "document"), count(i.Chunks, "chunk"), count(i.Vectors, "vector"))
 	fmt.Fprintf(e.stdout, "%s, analyzer %s\n", describeModel(i.Settings), i.Analyzer)
+	fmt.Fprintln(e.stdout, describeFloor(i.Calibration))
 	for _, root := range r.roots {
 		fmt.Fprintf(e.stdout, "root %s: %s, %d skipped\n", root.Path, count(root.Documents, "document"), root.Skipped)
 	}

@@ -30,9 +30,12 @@ import (
 // the same in every run, and each fold is refused by a floor fitted on the
 // others. The floor itself is fitted on all.
 //
-// A question whose confidence is not known, as with a semantic embedder that
-// finds answers without a common word, is refused by no floor; it counts as
-// answered throughout.
+// With a semantic embedder the confidence of many questions is not known
+// before: words do not speak against an answer that shares none with the
+// question, and what the vectors tell depends on the model. There the vectors'
+// part is fitted first, in each fold anew, see [fitStandout]. A question whose
+// confidence is still not known is refused by no floor; it counts as answered
+// throughout.
 
 // KindCalibration is the kind of a [Calibration].
 const KindCalibration = "calibration"
@@ -44,8 +47,7 @@ const (
 )
 
 // ErrNoConfidence is returned where no floor would change anything.
-var ErrNoConfidence = errors.New("no question has a confidence, as lexical signals do not speak against an answer " +
-	"that a semantic embedder may have found: a floor would refuse none of them")
+var ErrNoConfidence = errors.New("no question has a confidence: a floor would refuse none of them")
 
 // Calibration is a fitted floor and how well it does.
 type Calibration struct {
@@ -54,6 +56,8 @@ type Calibration struct {
 	Questions  int     `json:"questions"`
 	Answerable int     `json:"answerable"`
 	Unknown    int     `json:"confidence_unknown"` // never refused by a floor
+	Slope      float64 `json:"slope,omitempty"`    // of the vectors' part, see [store.Calibration]
+	Middle     float64 `json:"middle,omitempty"`
 	Folds      int     `json:"folds"`
 	Held       Point   `json:"cross_validated"` // each fold by a floor fitted on the others; its Floor is their mean
 	Now        Point   `json:"before"`          // by the floor that was in force
@@ -80,6 +84,18 @@ func Calibrate(judgments []*Judgment) (*Calibration, error) {
 		if j.Answerable {
 			c.Answerable++
 		}
+	}
+	if without := c.Questions - c.Answerable; c.Answerable < fewest || without < fewest {
+		return nil, fmt.Errorf("%d questions with an answer and %d without: calibration needs at least %d of each",
+			c.Answerable, without, fewest)
+	}
+	c.Now = at(judgments, judgments[0].Floor)
+	if err := c.crossValidate(judgments); err != nil {
+		return nil, err
+	}
+	s := fitStandout(judgments)
+	judgments = s.apply(judgments)
+	for _, j := range judgments {
 		if j.Confidence == nil {
 			c.Unknown++
 		}
@@ -87,15 +103,10 @@ func Calibrate(judgments []*Judgment) (*Calibration, error) {
 	if c.Unknown == len(judgments) {
 		return nil, ErrNoConfidence
 	}
-	if without := c.Questions - c.Answerable; c.Answerable < fewest || without < fewest {
-		return nil, fmt.Errorf("%d questions with an answer and %d without: calibration needs at least %d of each",
-			c.Answerable, without, fewest)
-	}
-	if err := c.crossValidate(judgments); err != nil {
-		return nil, err
+	if s != nil {
+		c.Slope, c.Middle = s.Slope, s.Middle
 	}
 	c.Floor = fit(judgments)
-	c.Now = at(judgments, judgments[0].Floor)
 	c.Curve = curve(judgments, c.Floor)
 	return c, nil
 }
@@ -109,9 +120,10 @@ func (c *Calibration) crossValidate(judgments []*Judgment) error {
 		if !both(train) {
 			return errors.New("all questions of one kind fall into one fold of the cross-validation: add some more")
 		}
-		floor := fit(train)
+		s := fitStandout(train)
+		floor := fit(s.apply(train))
 		mean += floor / folds
-		for _, j := range judgments {
+		for _, j := range s.apply(judgments) {
 			if foldOf(j) == fold {
 				t.add(j, refusedAt(j, floor))
 			}
@@ -263,8 +275,8 @@ func (c *Calibration) String() string {
 var ErrChanged = errors.New("the index was changed while it was evaluated: run it again")
 
 // Save stores the floor in the index, if it still is of the version that was
-// searched.
-func (c *Calibration) Save(ctx context.Context, st store.Store, version string) (store.Info, error) {
+// searched; formula names the confidence that the judgments have.
+func (c *Calibration) Save(ctx context.Context, st store.Store, version, formula string) (store.Info, error) {
 	tx, err := st.Begin(ctx, true)
 	if err != nil {
 		return store.Info{}, err
@@ -274,8 +286,8 @@ func (c *Calibration) Save(ctx context.Context, st store.Store, version string) 
 		return store.Info{}, fmt.Errorf("%s: %w", st.Name(), ErrChanged)
 	}
 	settings := tx.Reader().Info().Settings
-	settings.Calibration = &store.Calibration{Floor: c.Floor, Questions: c.Questions,
-		Recall: c.Held.Recall, FalseRatio: c.Held.FalseRefusals}
+	settings.Calibration = &store.Calibration{Confidence: formula, Floor: c.Floor, Questions: c.Questions,
+		Recall: c.Held.Recall, FalseRatio: c.Held.FalseRefusals, Slope: c.Slope, Middle: c.Middle}
 	if c.Held.Precision != nil {
 		settings.Calibration.Precision = *c.Held.Precision
 	}

@@ -120,11 +120,38 @@ func TestCalibrateWithTooLittle(t *testing.T) {
 	}
 }
 
+// A semantic embedder: words know nothing, but the nearest chunk of a question
+// with an answer stands out. What that means is fitted with the floor.
+func TestCalibrateVectors(t *testing.T) {
+	js := append(sample(true, make([]float64, 40)...), sample(false, make([]float64, 40)...)...)
+	for i, j := range js {
+		lead := 0.02 + 0.001*float64(i%40) // 0.02 to 0.059, or
+		if j.Answerable {
+			lead += 0.03 // 0.05 to 0.089
+		}
+		j.Confidence, j.signals = nil, map[string]float64{signalLexical: 0, signalStandout: lead}
+	}
+	js[0].signals = map[string]float64{signalLexical: 0.99, signalStandout: 0} // found by its words
+	c, err := Calibrate(js)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Unknown != 0 || c.Middle < 0.04 || c.Middle > 0.07 || c.Slope < 50 || c.Held.Balanced < 0.8 || c.Held.FalseRefusals > 0.3 {
+		t.Errorf("%+v", c)
+	}
+	for i, j := range js { // nearer chunks say nothing
+		j.signals = map[string]float64{signalLexical: 0, signalStandout: float64(i % 2)}
+	}
+	if _, err := Calibrate(js); !errors.Is(err, ErrNoConfidence) {
+		t.Errorf("vectors that tell nothing: %v", err)
+	}
+}
+
 func TestSaveChangesTheFloorAlone(t *testing.T) {
 	ctx := context.Background()
 	st := flat.New(filepath.Join(t.TempDir(), "i.zst"))
-	c := &Calibration{Floor: 0.3, Questions: 50, Held: Point{Recall: 0.8, FalseRefusals: 0.02}}
-	if _, err := c.Save(ctx, st, "v"); !errors.Is(err, ErrChanged) {
+	c := &Calibration{Floor: 0.3, Slope: 50, Middle: 0.04, Questions: 50, Held: Point{Recall: 0.8, FalseRefusals: 0.02}}
+	if _, err := c.Save(ctx, st, "v", "c-1"); !errors.Is(err, ErrChanged) {
 		t.Errorf("without an index: %v", err)
 	}
 	tx, err := st.Begin(ctx, true)
@@ -143,14 +170,14 @@ func TestSaveChangesTheFloorAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if _, err := c.Save(ctx, st, "another"); !errors.Is(err, ErrChanged) {
+	if _, err := c.Save(ctx, st, "another", "c-1"); !errors.Is(err, ErrChanged) {
 		t.Errorf("another version: %v", err)
 	}
-	after, err := c.Save(ctx, st, before.Version)
+	after, err := c.Save(ctx, st, before.Version, "c-1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := store.Calibration{Floor: 0.3, Questions: 50, Recall: 0.8, FalseRatio: 0.02}
+	want := store.Calibration{Confidence: "c-1", Slope: 50, Middle: 0.04, Floor: 0.3, Questions: 50, Recall: 0.8, FalseRatio: 0.02}
 	if after.Calibration == nil || *after.Calibration != want || after.Documents != 1 || after.Chunks != 1 {
 		t.Errorf("%+v, calibration %+v", after, after.Calibration)
 	}

@@ -32,7 +32,8 @@ type Judgment struct {
 	Hits       []Found  `json:"hits"`
 
 	label   string
-	wanted  *Question // what was asked for, for messages
+	signals map[string]float64 // what the confidence was made of
+	wanted  *Question          // what was asked for, for messages
 	latency time.Duration
 }
 
@@ -64,7 +65,7 @@ func judge(q *Question, found *record.Query, hits []*record.Hit) *Judgment {
 		ID: q.ID, Question: q.Text, Tags: q.Tags, Answerable: q.Answerable,
 		Refused:    len(hits) == 0 || found.Confidence != nil && *found.Confidence < found.Floor,
 		Confidence: found.Confidence, Floor: found.Floor,
-		Hits: []Found{}, label: q.Label, wanted: q,
+		Hits: []Found{}, label: q.Label, signals: found.Signals, wanted: q,
 	}
 	for i, h := range hits {
 		f := Found{ID: h.ID, Path: h.Path, Headings: h.Headings, Page: h.Page, Wanted: q.Wants(h)}

@@ -59,6 +59,9 @@ func (c *collector) write(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	c.warnAnalyzer(now.info.Settings, p.target)
+	if was := now.info.Settings; was.Calibration != nil && p.target.Calibration == nil {
+		c.opt.Warn("the floor of refusal was fitted to the index as it was: it is dropped; fit it again with kb eval --calibrate")
+	}
 	if p.reset {
 		tx.Reset()
 	}
@@ -92,11 +95,7 @@ func (c *collector) warnAnalyzer(was, is store.Settings) {
 	if was.Analyzer == "" || was.Analyzer == is.Analyzer {
 		return
 	}
-	msg := fmt.Sprintf("analyzer %s in place of %s: the words of all documents are indexed again", is.Analyzer, was.Analyzer)
-	if was.Calibration != nil {
-		msg += "; the floor of refusal must be fitted again (kb eval --calibrate)"
-	}
-	c.opt.Warn(msg)
+	c.opt.Warn(fmt.Sprintf("analyzer %s in place of %s: the words of all documents are indexed again", is.Analyzer, was.Analyzer))
 }
 
 // carry writes a document of the old index again as it was.
@@ -318,7 +317,7 @@ func (c *collector) planSettings(p *plan, st *state) error {
 			return &MismatchError{Name: c.opt.Store.Name(), Index: st.info.Settings, Stream: c.settings, Missing: len(rest), Example: rest[0]}
 		}
 		p.reset = true
-		p.target.Calibration = nil
+		p.target.Calibration = nil // what its vectors told was another model's
 	}
 	if putsVectors {
 		calibration := p.target.Calibration

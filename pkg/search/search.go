@@ -117,6 +117,10 @@ func New(o Options) (*Searcher, error) {
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
+	if s.info.Calibration != nil && s.calibration() == nil {
+		s.warn("the index's floor of refusal was fitted to another version of the confidence: " +
+			"the default one serves until kb eval --calibrate fits it again")
+	}
 	return s, nil
 }
 
@@ -166,7 +170,7 @@ func (s *Searcher) describe(q *record.Query) *record.Query {
 	out.Analyzer = s.analyzer.Name()
 	out.Chunks, out.Documents, out.Index = s.info.Chunks, s.info.Documents, s.info.Version
 	out.Floor = DefaultFloor
-	if c := s.info.Calibration; c != nil {
+	if c := s.calibration(); c != nil {
 		out.Floor = c.Floor
 	}
 	return &out

@@ -346,7 +346,7 @@ func TestConfidence(t *testing.T) {
 		chunk("b", "keys are rotated once a month"),
 		chunk("c", "lunch is served at noon"))
 	q, _ := ask(t, lexical, "how often are keys rotated", Params{})
-	if q.Confidence == nil || *q.Confidence < 0.5 || q.Floor != DefaultFloor || len(q.Signals) != 2 || len(q.Terms) == 0 {
+	if q.Confidence == nil || *q.Confidence < 0.5 || q.Floor != DefaultFloor || len(q.Signals) != 3 || len(q.Terms) == 0 {
 		t.Errorf("answerable: %+v", q)
 	}
 	q, _ = ask(t, lexical, "how do black holes evaporate at noon", Params{})
@@ -361,7 +361,7 @@ func TestConfidence(t *testing.T) {
 	}
 
 	index := newMemory(settings(remote), chunk("a", "keys are rotated once a month", 1, 0, 0))
-	index.info.Calibration = &store.Calibration{Floor: 0.4}
+	index.info.Calibration = &store.Calibration{Confidence: Confidence, Floor: 0.4}
 	o := Options{Reader: index, Embedder: &neural{info: remote, knows: map[string]record.Vector{
 		"密钥多久轮换": {1, 0, 0}, "keys rotated": {1, 0, 0}}}}
 	if q, _ = ask(t, o, "密钥多久轮换", Params{}); q.Confidence != nil || q.Floor != 0.4 {
@@ -372,6 +372,48 @@ func TestConfidence(t *testing.T) {
 	}
 	if q, _ = ask(t, o, "密钥多久轮换", Params{Mode: ModeBM25}); q.Confidence == nil {
 		t.Error("by BM25 alone the lexical signals count")
+	}
+}
+
+// Where the index is calibrated, the vectors of a semantic embedder speak for
+// and against an answer to a question in another language.
+func TestConfidenceOfVectors(t *testing.T) {
+	index := newMemory(settings(remote), chunk("a", "keys are rotated once a month", 1, 0, 0), chunk("b", "lunch at noon", 0.6, 0.8, 0))
+	index.info.Calibration = &store.Calibration{Confidence: Confidence, Floor: 0.4, Slope: 50, Middle: 0.2}
+	o := Options{Reader: index, Embedder: &neural{info: remote, knows: map[string]record.Vector{
+		"密钥多久轮换": {1, 0, 0}, "黑洞怎么蒸发": {0, 0, 1}, "lunch at noon": {0, 0, 1}}}}
+	for _, mode := range []string{ModeAuto, ModeVector} {
+		if q, _ := ask(t, o, "密钥多久轮换", Params{Mode: mode}); q.Confidence == nil || *q.Confidence < 0.9 || math.Abs(q.Signals[SignalStandout]-0.4) > 1e-6 {
+			t.Errorf("%s: answerable: %v of %v", mode, q.Confidence, q.Signals)
+		}
+		if q, _ := ask(t, o, "黑洞怎么蒸发", Params{Mode: mode}); q.Confidence == nil || *q.Confidence > 0.1 {
+			t.Errorf("%s: not answerable: %v of %v", mode, q.Confidence, q.Signals)
+		}
+	}
+	if q, _ := ask(t, o, "lunch at noon", Params{}); q.Confidence == nil || *q.Confidence < 0.9 {
+		t.Errorf("found by its words: %v of %v", q.Confidence, q.Signals)
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	o := offlineIndex(t, chunk("a", "deploy the sheaf-api with rotate_keys and Helm"), chunk("b", "lunch at noon"))
+	for question, want := range map[string]float64{
+		"deploy with Helm": 0, "deploy with Nomad": 1, "rotate_keys deploy": 0, "rotate_tokens deploy": 1, "怎么用 nomad deploy": 1,
+	} {
+		if q, _ := ask(t, o, question, Params{}); q.Signals[SignalUnknown] != want {
+			t.Errorf("%s: %v, want %v", question, q.Signals, want)
+		}
+	}
+}
+
+// A floor that was fitted to another formula is not applied, and that is said.
+func TestOutdatedCalibration(t *testing.T) {
+	index := newMemory(store.Settings{Analyzer: text.DefaultAnalyzer}, chunk("a", "keys"))
+	index.info.Calibration = &store.Calibration{Floor: 0.9}
+	var warnings []string
+	q, _ := ask(t, Options{Reader: index, Warn: func(m string) { warnings = append(warnings, m) }}, "keys", Params{})
+	if q.Floor != DefaultFloor || len(warnings) != 1 || !strings.Contains(warnings[0], "kb eval --calibrate") {
+		t.Errorf("floor %v, warnings %q", q.Floor, warnings)
 	}
 }
 

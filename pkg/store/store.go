@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"kb/pkg/record"
 )
@@ -49,13 +50,24 @@ type Settings struct {
 	Calibration    *Calibration `json:"calibration,omitempty"`
 }
 
-// Calibration is the refusal floor fitted for one index and embedder.
+// Calibration is the refusal floor fitted for one index and embedder. For a
+// semantic embedder it also says what the vectors tell: Slope and Middle make a
+// confidence of how far the nearest chunk stands out.
 type Calibration struct {
+	Confidence string  `json:"confidence"` // the formula that the floor is for, see package search
 	Floor      float64 `json:"floor"`      // confidence below it is refused
 	Questions  int     `json:"questions"`  // it was fitted on
 	Precision  float64 `json:"precision"`  // of refusals, cross-validated
 	Recall     float64 `json:"recall"`     //
 	FalseRatio float64 `json:"false_rate"` // answerable questions refused
+	Slope      float64 `json:"slope,omitempty"`
+	Middle     float64 `json:"middle,omitempty"`
+}
+
+// Standout is the confidence that the nearest chunk gives by standing out from
+// the others by so much, in cosine: 0.5 at Middle.
+func (c *Calibration) Standout(lead float64) float64 {
+	return 1 / (1 + math.Exp(-float64(c.Slope*(lead-c.Middle))))
 }
 
 // Info describes one version of an index.

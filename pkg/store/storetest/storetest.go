@@ -518,7 +518,7 @@ func testSettings(t *testing.T, s store.Store) {
 		tx.Rollback()
 	}
 	settings := g.Settings()
-	settings.Calibration = &store.Calibration{Floor: 0.31, Questions: 40, Precision: 0.9, Recall: 0.8, FalseRatio: 0.02}
+	settings.Calibration = &store.Calibration{Confidence: "c-1", Floor: 0.31, Questions: 40, Precision: 0.9, Recall: 0.8, FalseRatio: 0.02, Slope: 50, Middle: 0.04}
 	before := Open(t, s).Info().Version
 	change(t, s, settings, func(store.Tx) {})
 	got := Open(t, s).Info()
