@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 
 	ledongthuc "github.com/ledongthuc/pdf"
@@ -75,10 +75,10 @@ type worker struct{ enc chan message }
 // watchMemory ends the work where the system does not: the limit of the Go
 // runtime only makes it collect garbage more often.
 func (w *worker) watchMemory() {
-	total := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	var m runtime.MemStats // runtime/metrics would cost every process its initialiser
 	for range time.Tick(20 * time.Millisecond) {
-		metrics.Read(total)
-		if total[0].Value.Uint64()-total[1].Value.Uint64() > workerMemory {
+		runtime.ReadMemStats(&m)
+		if m.Sys-m.HeapReleased > workerMemory {
 			w.enc <- message{Class: record.ClassTooLarge, Reason: fmt.Sprintf("it needs more than %d MiB of memory", workerMemory>>20)}
 			return
 		}
