@@ -76,6 +76,10 @@ func (s *settings) printConfig(e *env) error {
 		}
 		fmt.Fprintln(e.stdout, line)
 	}
+	for _, key := range s.hookKeys() {
+		v := s.get(key)
+		fmt.Fprintf(e.stdout, "%-25s %-32s %s\n", key, v.value, v.source)
+	}
 	fmt.Fprintln(e.stdout)
 	warn := e.console("kb config").warn
 	analyzer, err := s.analyzer()
@@ -116,6 +120,12 @@ func (s *settings) writeConfig(e *env) error {
 	for _, k := range settingKeys {
 		v := s.get(k.key)
 		if err := w.Write(&settingRecord{k.key, shown(k.key, v.value), v.source}); err != nil {
+			return err
+		}
+	}
+	for _, key := range s.hookKeys() {
+		v := s.get(key)
+		if err := w.Write(&settingRecord{key, v.value, v.source}); err != nil {
 			return err
 		}
 	}

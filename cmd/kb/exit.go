@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kb/pkg/index"
+	"kb/pkg/load"
 	"kb/pkg/search"
 	"kb/pkg/store"
 )
@@ -131,7 +132,7 @@ func hintFor(err error) string {
 	case errors.As(err, &empty):
 		return fmt.Sprintf("is %s mounted? If it is empty on purpose, add --allow-empty", empty.Root)
 	case errors.Is(err, index.ErrNothing):
-		return "kb reads .md, .markdown, .txt and .pdf files; \"kb load FOLDER\" shows what it finds"
+		return "kb reads " + load.Types + " files; \"kb load FOLDER\" shows what it finds"
 	case errors.Is(err, store.ErrNotFound):
 		return `build it with "kb build notes"`
 	case errors.Is(err, store.ErrDamaged):

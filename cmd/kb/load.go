@@ -15,13 +15,22 @@ import (
 )
 
 const loadLong = `load reads files and folders and writes a document for each file that it can
-read (.md, .markdown, .txt, .pdf), sorted by path. Hidden files and folders,
-node_modules, symbolic links and what .kbignore names are passed over. A file
-that cannot be read is a "skipped" record and a line on stderr, never the end
-of the run. With "-" the paths are read from standard input, one a line.
+read (` + load.Types + `), sorted by
+path. Hidden files and folders, node_modules, symbolic links and what .kbignore
+names are passed over. A file that cannot be read is a "skipped" record and a
+line on stderr, never the end of the run. With "-" the paths are read from
+standard input, one a line.
+
+KB_LOADER_<extension>=COMMAND lets a program read the files of a further type,
+or of one of these: KB_LOADER_rst="pandoc -t gfm". It gets the path as its last
+argument, or in place of {}, without a shell, and prints UTF-8: Markdown, whose
+headings become sections, or pages with form feeds between them. A program that
+fails, or takes more than two minutes, costs its file. The setting is taken
+from the environment, and from a .env that does not lie in a folder that is
+read.
 
 Reads:   files
-Writes:  {"kind":"document","id":…,"path":…,"root":…,"title":…,"media_type":…,"hash":…,"modified":…,"text":…,"pages":[…],"meta":{…}}
+Writes:  {"kind":"document","id":…,"path":…,"root":…,"title":…,"media_type":…,"hash":…,"modified":…,"text":…,"pages":[…],"converted":…,"meta":{…}}
          {"kind":"skipped","path":…,"root":…,"reason":…}
          {"kind":"root","path":…,"documents":…,"skipped":…}`
 
@@ -58,7 +67,7 @@ func (f *loadFlags) options(e *env, c *console) (load.Options, error) {
 	return opt, nil
 }
 
-func newLoad(e *env) *cobra.Command {
+func newLoad(e *env, s *settings) *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:         "load PATH…",
@@ -76,6 +85,9 @@ func newLoad(e *env) *cobra.Command {
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
+			if err := s.setHooks(&opt, paths); err != nil {
+				return err
+			}
 			skipped, seen := 0, false
 			stream := counted(load.Run(cmd.Context(), paths, opt), func(r record.Record) {
 				seen = seen || r.Kind() != record.KindRoot
@@ -84,7 +96,7 @@ func newLoad(e *env) *cobra.Command {
 					c.warn(fmt.Sprintf("%s: %s, skipped", s.Path, s.Reason))
 				}
 				if root, ok := r.(*record.Root); ok && !seen {
-					c.warn(fmt.Sprintf("%s: no .md, .markdown, .txt or .pdf files in it", root.Path))
+					c.warn(fmt.Sprintf("%s: no %s files in it", root.Path, strings.Replace(loaded(opt.Hooks), " and ", " or ", 1)))
 				}
 			})
 			if err := jsonl.NewWriter(e.stdout).WriteAll(stream); err != nil {

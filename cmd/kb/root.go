@@ -9,8 +9,8 @@ import (
 // version is set when a release is built.
 var version = "0.1.0"
 
-const rootLong = `kb answers questions from your own notes (Markdown, text, PDF; Chinese and
-English), with citations that can be checked, and says so when the notes do
+const rootLong = `kb answers questions from your own notes (Markdown, text, HTML, Word, PDF;
+Chinese and English), with citations that can be checked, and says so when the notes do
 not have the answer.
 
   kb build notes                  read, cut, embed and index a folder
@@ -60,7 +60,7 @@ func newRoot(e *env) *cobra.Command {
 		}
 	}
 	add("pipeline",
-		newLoad(e), newChunk(e), newEmbed(e, s), newIndex(e, s),
+		newLoad(e, s), newChunk(e), newEmbed(e, s), newIndex(e, s),
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
 	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newEval(e, s))
 	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s))

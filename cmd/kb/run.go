@@ -23,6 +23,7 @@ type env struct {
 	stdoutTTY      bool // a person reads the results
 	stderrTTY      bool // a person watches the progress
 	lookup         func(string) (string, bool)
+	environ        func() []string
 	now            func() time.Time
 	interrupts     *interrupts
 }
@@ -34,6 +35,7 @@ func system() *env {
 		stdoutTTY: isatty.IsTerminal(os.Stdout.Fd()),
 		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()),
 		lookup:    os.LookupEnv,
+		environ:   os.Environ,
 		now:       time.Now,
 
 		interrupts: &interrupts{},

@@ -166,7 +166,7 @@ func finish(doc *record.Document, text string, cuts []cut) []*record.Chunk {
 			Meta:     doc.Meta,
 			Extra:    extra,
 		}
-		if chunk.Page == 0 {
+		if chunk.Page == 0 && !doc.Converted {
 			chunk.Line = lines.at(c.start)
 		}
 		chunks[i] = chunk

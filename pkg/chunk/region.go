@@ -31,7 +31,7 @@ func textOf(doc *record.Document) string {
 }
 
 func regions(doc *record.Document, text, strategy string) []region {
-	switch mediaType(doc) {
+	switch structure(doc) {
 	case "application/pdf":
 		return pages(doc, text)
 	case "text/markdown":
@@ -48,11 +48,14 @@ func regions(doc *record.Document, text, strategy string) []region {
 	return []region{{end: len(text)}}
 }
 
-func mediaType(doc *record.Document) string {
-	if len(doc.Pages) > 0 {
+// structure is the media type whose structure the text has.
+func structure(doc *record.Document) string {
+	switch {
+	case len(doc.Pages) > 0:
 		return "application/pdf"
-	}
-	if doc.MediaType != "" {
+	case doc.Converted:
+		return "text/markdown"
+	case doc.MediaType != "":
 		return doc.MediaType
 	}
 	switch strings.ToLower(path.Ext(doc.Path)) {

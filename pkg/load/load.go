@@ -23,12 +23,14 @@ const MaxSize = 64 << 20
 
 // Options are settings of the stage. The zero value is usable.
 type Options struct {
-	MaxSize    int64  // in bytes; 0: [MaxSize]
-	Encoding   string // of text files without a byte order mark; "": look at the bytes
-	PDFEngine  string // one of [pdf.Engines]; "": auto
-	CacheDir   string // for extracted and compiled things; "": no cache
-	NoCache    bool   // extract anew, and keep nothing of it
-	Executable string // this program, for the child process that reads PDFs; "": the plain engine is off
+	MaxSize    int64    // in bytes; 0: [MaxSize]
+	Encoding   string   // of text files without a byte order mark; "": look at the bytes
+	Hooks      Hooks    // programs that read files of further types
+	HookEnv    []string // the environment of these programs, as name=value
+	PDFEngine  string   // one of [pdf.Engines]; "": auto
+	CacheDir   string   // for extracted and compiled things; "": no cache
+	NoCache    bool     // extract anew, and keep nothing of it
+	Executable string   // this program, for the child process that reads PDFs; "": the plain engine is off
 	// Known lets a caller pass over files that it knows by size and time: the
 	// record that it returns takes the file's place. nil: read it. It is called
 	// in the order of the walk, but from another goroutine than Run's caller.
@@ -70,7 +72,7 @@ func Run(ctx context.Context, paths []string, opt Options) iter.Seq2[record.Reco
 			}
 			return counts[root]
 		}
-		for res, err := range readOrdered(ctx, Walk(ctx, paths), reader, opt.Known) {
+		for res, err := range readOrdered(ctx, Walk(ctx, paths, opt.Hooks), reader, opt.Known) {
 			if err != nil {
 				yield(nil, err)
 				return

@@ -341,3 +341,85 @@ func TestRanges(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestConverted(t *testing.T) {
+	gbk, err := simplifiedchinese.GBK.NewEncoder().String("<meta charset=gb2312><meta name=author content=某人><title>标题</title><p>机房温度</p>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	docx := "PK\x03\x04 no archive"
+	folder(t, map[string]string{"a.htm": gbk, "b.docx": docx, "~$b.docx": "x", "c.docx": "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00",
+		"d.html": "<script>x</script>", "e.html": "\x89PNG\r\n"})
+	if got, want := run(t, Options{}, "."), []string{"a.htm", "b.docx: damaged", "c.docx: password", "d.html: empty", "e.html: binary", "./ 1 4"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	rec, warnings := read(t, Options{}, "a.htm")
+	doc, ok := rec.(*record.Document)
+	if !ok || doc.Title != "标题" || doc.Text != "机房温度\n" || !doc.Converted || string(doc.Meta) != `{"author":"某人","encoding":"GB18030"}` || warnings != nil {
+		t.Errorf("%+v %q", rec, warnings)
+	}
+}
+
+func TestParseHook(t *testing.T) {
+	for command, want := range map[string][]string{
+		"pandoc -t gfm": {"pandoc", "-t", "gfm", "n/a.rst"}, ` a "b c" d'e f'`: {"a", "b c", "de f", "n/a.rst"},
+		"a {} -o x": {"a", "n/a.rst", "-o", "x"}, "a --in={}": {"a", "--in=n/a.rst"}, "a '' $HOME;b": {"a", "", "$HOME;b", "n/a.rst"},
+		"": nil, `""`: nil, "a 'b": nil,
+	} {
+		argv, err := ParseHook(command)
+		if err == nil {
+			argv = withPath(argv, "n/a.rst")
+		}
+		if !slices.Equal(argv, want) || (err == nil) != (want != nil) {
+			t.Errorf("%s: %q, %v", command, argv, err)
+		}
+	}
+	if got := withPath([]string{"a"}, "-x.rst"); got[1] != "."+string(filepath.Separator)+"-x.rst" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is expected of the files in textfiles/ and markdown/, where they are.
+func TestDocumentsFolder(t *testing.T) {
+	folder, err := filepath.Abs("../../../shared/documents")
+	if _, e := os.Stat(filepath.Join(folder, "textfiles")); err != nil || e != nil {
+		t.Skip("no ../shared/documents beside the project")
+	}
+	t.Chdir(folder)
+	want := map[string]string{
+		"binary.txt": "binary", "png_named.txt": "binary", "elf_named.md": "binary", "empty.txt": "empty", "only_bom.txt": "empty", "whitespace.txt": "empty",
+		"big5.txt": "Big5 圖書館週一", "sjis.txt": "Shift_JIS 図書館", "latin1.txt": "windows-1252 Les résultats de l'étude", "gb18030.txt": "GB18030 检索增强生成",
+		"gb18030_4byte.txt": "GB18030 𠮷野家与㐀字", "html_meta_gbk.txt": "GB18030 <meta charset=gbk>检索", "utf16le_bom.txt": "UTF-16LE 检索", "utf16be_bom.txt": "UTF-16BE 检索",
+		"nul_bytes.txt": " 前半后半", "utf8_truncated.txt": " 检索", "utf8_one_bad_byte.txt": " 检索", "crlf_utf8.txt": " 检索", "cr_only.txt": " 检索", "utf8_bom.txt": " 检索",
+	}
+	for r, err := range Run(context.Background(), []string{"textfiles"}, Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch r := r.(type) {
+		case *record.Document:
+			var meta struct{ Encoding string }
+			json.Unmarshal(r.Meta, &meta)
+			name := filepath.Base(r.Path)
+			if !strings.HasPrefix(meta.Encoding+" "+r.Text, want[name]) || want[name] == "" || strings.ContainsAny(r.Text, "\r\x00") {
+				t.Errorf("%s: %s %.40q", name, meta.Encoding, r.Text)
+			}
+			delete(want, name)
+		case *record.Skipped:
+			if name := filepath.Base(r.Path); want[name] != r.Class {
+				t.Errorf("%s: %s", name, r.Class)
+			} else {
+				delete(want, name)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not seen: %v", want)
+	}
+	titles := map[string]string{"bom.md": "bom", "crlf.md": "crlf", "torture.md": "测试文档", "badyaml.md": "H bad yaml", "hr.md": "H", "nofm.md": "H1"}
+	for r := range Run(context.Background(), []string{"markdown"}, Options{}) {
+		if doc, ok := r.(*record.Document); ok && doc.Title != titles[filepath.Base(doc.Path)] {
+			t.Errorf("%s: title %q", doc.Path, doc.Title)
+		}
+	}
+}

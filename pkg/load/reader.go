@@ -92,11 +92,24 @@ func (r *Reader) read(ctx context.Context, e Entry) (record.Record, []string, er
 	}
 	sum := sha256.Sum256(f.data)
 	f.hash = hex.EncodeToString(sum[:])
-	if mediaType(f.Path) == "application/pdf" {
-		rec, err := r.readPDF(ctx, f)
-		return rec, f.warnings, err
+	rec, err := r.convert(ctx, f)
+	return rec, f.warnings, err
+}
+
+// convert reads a file as what its type and the hooks make it.
+func (r *Reader) convert(ctx context.Context, f *file) (record.Record, error) {
+	if argv := r.opt.Hooks.of(f.Path); argv != nil {
+		return r.readHook(ctx, f, argv)
 	}
-	return r.readText(f), f.warnings, nil
+	switch path.Ext(strings.ToLower(f.Path)) {
+	case ".pdf":
+		return r.readPDF(ctx, f)
+	case ".docx":
+		return f.readDOCX(), nil
+	case ".html", ".htm":
+		return r.readHTML(f), nil
+	}
+	return r.readText(f), nil
 }
 
 // open reads the file's bytes; on failure it returns the class and the reason.
@@ -140,14 +153,30 @@ func mebibytes(n int64) string {
 }
 
 func (r *Reader) readText(f *file) record.Record {
-	t, err := charset.Decode(f.data, r.opt.Encoding)
+	t, skipped := f.decode(r.opt.Encoding)
+	if skipped != nil {
+		return skipped
+	}
+	doc := f.document(t.Text)
+	meta := make(map[string]any)
+	if doc.MediaType == "text/markdown" {
+		f.markdown(doc, meta)
+	}
+	setEncoding(meta, t)
+	f.setMeta(doc, meta)
+	return doc
+}
+
+// decode turns the file's bytes into text, or says why it is skipped.
+func (f *file) decode(encoding string) (charset.Text, record.Record) {
+	t, err := charset.Decode(f.data, encoding)
 	switch {
 	case errors.Is(err, charset.ErrBinary):
-		return f.skip(record.ClassBinary, err.Error())
+		return t, f.skip(record.ClassBinary, err.Error())
 	case err != nil:
-		return f.skip(record.ClassEncoding, err.Error()+"; name it with --encoding")
+		return t, f.skip(record.ClassEncoding, err.Error()+"; name it with --encoding")
 	case strings.TrimSpace(t.Text) == "":
-		return f.skip(record.ClassEmpty, "no text")
+		return t, f.skip(record.ClassEmpty, "no text")
 	}
 	if t.Guessed {
 		f.warn("decoded as %s (guessed from %d bytes)", t.Encoding, len(f.data))
@@ -158,19 +187,18 @@ func (r *Reader) readText(f *file) record.Record {
 	if t.NULs > 0 {
 		f.warn("%d NUL characters dropped", t.NULs)
 	}
-	doc := f.document(t.Text)
-	meta := make(map[string]any)
-	if doc.MediaType == "text/markdown" {
-		f.markdown(doc, meta)
+	return t, nil
+}
+
+// setEncoding records an encoding that is not UTF-8.
+func setEncoding(meta map[string]any, t charset.Text) {
+	if t.Encoding == "UTF-8" {
+		return
 	}
-	if t.Encoding != "UTF-8" {
-		meta["encoding"] = t.Encoding
-		if t.Guessed {
-			meta["encoding_guessed"] = true
-		}
+	meta["encoding"] = t.Encoding
+	if t.Guessed {
+		meta["encoding_guessed"] = true
 	}
-	f.setMeta(doc, meta)
-	return doc
 }
 
 // document is what all types have in common.

@@ -33,18 +33,21 @@ type Item struct {
 	Warning string       // a pattern in a .kbignore that cannot be used
 }
 
+// Types are the extensions of the files that are read without a hook.
+const Types = ".md, .markdown, .txt, .html, .htm, .docx and .pdf"
+
 // Walk lists the files below the paths, sorted by path within each. Of a
-// folder it takes .md, .markdown, .txt and .pdf files, and passes over hidden
-// files and folders, node_modules, symbolic links, other types and what a
-// .kbignore names (see [ignoreFile]). A path given by name is taken although
+// folder it takes the [Types] and those of the hooks, and passes over hidden
+// files and folders, node_modules, symbolic links, other types, Word's lock
+// files (~$name.docx) and what a .kbignore names (see [ignoreFile]). A path given by name is taken although
 // it is hidden, ignored or a link; of another type, it is skipped. A file that
 // is reached twice is listed once.
 //
 // A path that is not there is skipped. A folder of which a part could not be
 // listed has no Root, as nothing may be concluded from what was not seen.
-func Walk(ctx context.Context, paths []string) iter.Seq2[Item, error] {
+func Walk(ctx context.Context, paths []string, hooks Hooks) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		w := &walker{ctx: ctx, seen: make(map[string]bool), roots: make(map[string]bool), yield: yield}
+		w := &walker{ctx: ctx, hooks: hooks, seen: make(map[string]bool), roots: make(map[string]bool), yield: yield}
 		for _, p := range paths {
 			if !w.root(p) {
 				return
@@ -55,6 +58,7 @@ func Walk(ctx context.Context, paths []string) iter.Seq2[Item, error] {
 
 type walker struct {
 	ctx      context.Context
+	hooks    Hooks
 	seen     map[string]bool // by resolved path
 	roots    map[string]bool // that were walked
 	yield    func(Item, error) bool
@@ -99,8 +103,8 @@ func (w *walker) named(name, real string, info fs.FileInfo) bool {
 	switch {
 	case !info.Mode().IsRegular():
 		return w.skip(slashed(name), "", record.ClassUnreadable, "not a regular file")
-	case mediaType(name) == "":
-		return w.skip(slashed(name), "", record.ClassUnsupported, "unsupported type: only .md, .markdown, .txt and .pdf files are read")
+	case !w.reads(name):
+		return w.skip(slashed(name), "", record.ClassUnsupported, "unsupported type: only "+Types+" files are read (KB_LOADER_… names a program for others)")
 	}
 	return w.file(slashed(name), real, info)
 }
@@ -141,6 +145,9 @@ func (w *walker) folder(rel string, ignores []ignoreFile) bool {
 	return true
 }
 
+// reads says whether files of this name's type are read.
+func (w *walker) reads(name string) bool { return mediaType(name) != "" || w.hooks.of(name) != nil }
+
 // sortKey lets a folder sort as its files will.
 func sortKey(e fs.DirEntry) string {
 	if e.IsDir() {
@@ -157,7 +164,7 @@ func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool
 		if name == "node_modules" {
 			return true
 		}
-	case mediaType(name) == "":
+	case !w.reads(name), strings.HasPrefix(name, "~$"):
 		return true
 	}
 	return ignored(full, e.IsDir(), ignores)
@@ -228,6 +235,10 @@ func mediaType(name string) string {
 		return "text/markdown"
 	case ".txt":
 		return "text/plain"
+	case ".html", ".htm":
+		return "text/html"
+	case ".docx":
+		return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	case ".pdf":
 		return "application/pdf"
 	}

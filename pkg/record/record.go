@@ -56,11 +56,12 @@ type Document struct {
 	Path      string          `json:"path"`                 // reachable from the working directory, / separators
 	Root      string          `json:"root,omitempty"`       // the folder that was walked; "" for a file named by itself
 	Title     string          `json:"title"`                // front matter, first heading, or the file's name
-	MediaType string          `json:"media_type,omitempty"` // text/markdown, text/plain, application/pdf
+	MediaType string          `json:"media_type,omitempty"` // text/markdown, text/plain, application/pdf, …
 	Hash      string          `json:"hash"`                 // hex sha256 of the file's bytes
 	Modified  string          `json:"modified,omitempty"`   // RFC 3339, UTC
 	Text      string          `json:"text"`                 // \n line ends; pages of a PDF are joined with [PageBreak]
-	Pages     []Page          `json:"pages,omitempty"`      // PDF only, in order, each page of the file
+	Pages     []Page          `json:"pages,omitempty"`      // of PDF, in order, each page of the file
+	Converted bool            `json:"converted,omitempty"`  // Text is Markdown that was made from the file, whose lines are others
 	Meta      json.RawMessage `json:"meta,omitempty"`       // front matter, encoding, …: a JSON object
 	Extra     Extra           `json:"-"`
 }
@@ -130,7 +131,7 @@ type Chunk struct {
 	Of       int             `json:"of"`             // number of chunks of the document
 	Headings []string        `json:"headings"`       // path of headings, outermost first
 	Page     int             `json:"page,omitempty"` // from 1; 0 without pages
-	Line     int             `json:"line,omitempty"` // first line in the file, from 1; 0 in a PDF
+	Line     int             `json:"line,omitempty"` // first line in the file, from 1; 0 where it has pages or was converted
 	Start    int             `json:"start"`          // byte offsets into the document's text,
 	End      int             `json:"end"`            // half open
 	Text     string          `json:"text"`
