@@ -21,8 +21,8 @@ import (
 //	(share of the unanswerable that are refused + share of the answerable that are not) / 2
 //
 // which, unlike accuracy, does not depend on how many of each a file happens
-// to hold; of equally good floors the lowest, as a false refusal is the worse
-// surprise. All floors that tell the confidences apart are tried, each half
+// to hold; among those that refuse at most a tenth of the answerable ones, and
+// of equally good floors the lowest, as a false refusal is the worse surprise. All floors that tell the confidences apart are tried, each half
 // way between two of them: sorting is the cost.
 //
 // A floor is flattered by the questions that it was fitted on. So the figures
@@ -44,6 +44,8 @@ const (
 	folds = 5
 	// fewest questions of either kind: with less, a fold decides by chance
 	fewest = 10
+	// most of the answerable questions that a fitted floor may refuse
+	mostFalse = 0.1
 )
 
 // ErrNoConfidence is returned where no floor would change anything.
@@ -169,7 +171,7 @@ func fit(judgments []*Judgment) float64 {
 	for i := 0; i+1 < len(sorted); i++ {
 		t.refuse(sorted[i])
 		low, high := *sorted[i].Confidence, *sorted[i+1].Confidence
-		if x := t.balanced(); low < high && x > best+rounding {
+		if x := t.balanced(); low < high && x > best+rounding && t.falseRate() <= mostFalse {
 			floor, best = between(low, high), x
 		}
 	}

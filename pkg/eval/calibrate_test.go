@@ -43,7 +43,8 @@ func TestFit(t *testing.T) {
 		balanced float64
 	}{
 		{"apart", []float64{0.5, 0.9}, []float64{0.1, 0.3}, 0.4, 1},
-		{"one falsely refused", []float64{0.2, 0.8, 0.9}, []float64{0.1, 0.3, 0.4}, 0.6, 5. / 6},
+		{"one of ten falsely refused", steps(0.2, 0.9, 10), []float64{0.1, 0.21, 0.22}, 0.25, 0.95},
+		{"not one of three", []float64{0.2, 0.8, 0.9}, []float64{0.1, 0.3, 0.4}, 0.15, 2. / 3},
 		{"the lowest of equals", []float64{0.2, 0.8}, []float64{0.1, 0.3}, 0.15, 0.75},
 		{"the wrong way round", []float64{0.1, 0.2}, []float64{0.8, 0.9}, 0.05, 0.5},
 		{"all the same", []float64{0.5, 0.5}, []float64{0.5, 0.5}, 0.25, 0.5},
@@ -75,7 +76,9 @@ func TestFitIsBest(t *testing.T) {
 		js[3].Hits = nil
 		best := at(js, 0).Balanced
 		for _, j := range js {
-			best = max(best, at(js, *j.Confidence).Balanced)
+			if p := at(js, *j.Confidence); p.FalseRefusals <= mostFalse {
+				best = max(best, p.Balanced)
+			}
 		}
 		if got := at(js, fit(js)).Balanced; got < best-rounding {
 			t.Fatalf("fitted %g, best %g", got, best)
