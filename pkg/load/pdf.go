@@ -46,7 +46,7 @@ func (r *Reader) readPDF(ctx context.Context, f *file) (record.Record, error) {
 	for i, p := range found.Pages {
 		byStatus[p.Status] = append(byStatus[p.Status], i+1)
 		texts[i] = p.Text
-		pages[i] = record.Page{Page: i + 1, Text: p.Text, Status: p.Status}
+		pages[i] = record.Page{Page: i + 1, Text: p.Text, Status: p.Status, Headings: p.Headings}
 	}
 	if len(byStatus[""]) == 0 {
 		return f.skip(noText(byStatus, len(pages))), nil

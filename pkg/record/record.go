@@ -71,6 +71,15 @@ type Page struct {
 	Page   int    `json:"page"`             // from 1
 	Text   string `json:"text"`             //
 	Status string `json:"status,omitempty"` // "" for text; empty, no_text_layer, unreadable, error
+	// Headings on the page, in order: bookmarks, or lines in large type.
+	Headings []PageHeading `json:"headings,omitempty"`
+}
+
+// PageHeading is a heading on a page.
+type PageHeading struct {
+	Start int    `json:"start"` // byte offset into the page's text
+	Level int    `json:"level"` // from 1
+	Title string `json:"title"`
 }
 
 // PageBreak stands between the pages in a document's text.

@@ -31,7 +31,7 @@ var exports = []string{
 	"FPDF_InitLibrary", "FPDF_GetLastError",
 	"FPDF_LoadMemDocument", "FPDF_CloseDocument", "FPDF_GetPageCount",
 	"FPDF_LoadPage", "FPDF_ClosePage",
-	"FPDFText_LoadPage", "FPDFText_ClosePage", "FPDFText_CountChars", "FPDFText_GetUnicode", "FPDFText_GetFontSize",
+	"FPDFText_LoadPage", "FPDFText_ClosePage", "FPDFText_CountChars", "FPDFText_GetUnicode", "FPDFText_GetFontSize", "FPDFText_GetMatrix",
 	"FPDFPage_CountObjects", "FPDFPage_GetObject", "FPDFPageObj_GetType",
 	"FPDFBookmark_GetFirstChild", "FPDFBookmark_GetNextSibling", "FPDFBookmark_GetTitle", "FPDFBookmark_GetDest",
 	"FPDFDest_GetDestPageIndex",

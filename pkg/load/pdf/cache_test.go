@@ -28,7 +28,7 @@ func TestCache(t *testing.T) {
 	want := func(n int, class string) {
 		t.Helper()
 		doc, err := extract(open(), []byte("%PDF-"))
-		if calls != n || classOf(err) != class || err == nil && fmt.Sprint(doc) != "{[{hello } { no_text_layer}] []}" {
+		if calls != n || classOf(err) != class || err == nil && fmt.Sprint(doc) != "{[{hello  []} { no_text_layer []}] []}" {
 			t.Errorf("%d calls, %+v, %v", calls, doc, err)
 		}
 	}

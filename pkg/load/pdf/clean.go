@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"kb/pkg/record"
 )
 
 // PDFium writes this character for a hyphen at the end of a line.
@@ -15,17 +17,32 @@ func clean(raw []rawPage) Doc {
 	doc := Doc{Pages: make([]Page, len(raw))}
 	for i, p := range raw {
 		doc.Pages[i].Status = status(p)
+	}
+	mark := func(p rawPage) string { return unmarked(p.Text) }
+	outlined := hasBookmarks(raw)
+	if !outlined {
+		mark = byType(raw, doc.Pages).marked
+	}
+	for i, p := range raw {
 		if doc.Pages[i].Status == "" {
-			doc.Pages[i].Text = tidy(p.Text)
+			doc.Pages[i].Text = tidy(mark(p))
 		}
 	}
-	doc.Running = cutRunning(doc.Pages)
+	for _, form := range cutRunning(doc.Pages) {
+		doc.Running = append(doc.Running, unmarked(form))
+	}
 	for i, p := range doc.Pages {
-		if p.Status == "" {
-			doc.Pages[i].Text = joinLines(p.Text)
-			if doc.Pages[i].Text == "" { // only a page number was on it
-				doc.Pages[i].Status = StatusEmpty
-			}
+		if p.Status != "" {
+			continue
+		}
+		text, top := p.Text, []record.PageHeading(nil)
+		if outlined {
+			text, top = markBookmarks(p.Text, raw[i].Bookmarks)
+		}
+		text, headings := takeHeadings(joinLines(text))
+		doc.Pages[i] = Page{Text: text, Headings: append(top, headings...)}
+		if text == "" { // only a page number was on it
+			doc.Pages[i] = Page{Status: StatusEmpty}
 		}
 	}
 	return doc
@@ -80,7 +97,7 @@ func tidy(s string) string {
 			b.WriteRune(r)
 		case r == '\f':
 			b.WriteByte('\n') // it would be taken for the end of the page
-		case r < ' ' || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff':
+		case r < ' ' && !isMark(r) || r == 0x7f || r == '\u00ad' || r == '\u200b' || r == '\ufeff':
 		case compatible(r):
 			b.WriteString(norm.NFKC.String(string(r)))
 		default:

@@ -50,6 +50,8 @@ func joint(before, after string, full bool) string {
 		return "\n"
 	}
 	switch {
+	case isMark(rune(before[0])):
+		return "\n"
 	case tabular(before) || tabular(after):
 	case unspaced(last) && unspaced(first):
 		return ""

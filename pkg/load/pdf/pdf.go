@@ -76,8 +76,9 @@ type Doc struct {
 
 // Page is one page.
 type Page struct {
-	Text   string `json:"text,omitempty"`
-	Status string `json:"status,omitempty"`
+	Text     string               `json:"text,omitempty"`
+	Status   string               `json:"status,omitempty"`
+	Headings []record.PageHeading `json:"headings,omitempty"`
 }
 
 // Error says why a file has no text.
@@ -97,6 +98,9 @@ type rawPage struct {
 	Text     string `json:"text,omitempty"`
 	Graphics bool   `json:"graphics,omitempty"` // there is something drawn on a page without text
 	Failed   string `json:"failed,omitempty"`   // why the page could not be read
+
+	Sizes     []float32  `json:"-"` // of the type at the beginning of each line, in points; 0: unknown
+	Bookmarks []bookmark `json:"-"` // that lead to the page
 }
 
 // engine reads all pages of a document; errors are an [Error], that of the

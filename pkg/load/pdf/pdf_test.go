@@ -134,7 +134,7 @@ func TestPages(t *testing.T) {
 				want[3].Status = StatusNoText
 			}
 			if fmt.Sprint(doc.Pages) != fmt.Sprint(want) {
-				t.Errorf("pages %q", doc.Pages)
+				t.Errorf("pages %+v", doc.Pages)
 			}
 			if fmt.Sprint(doc.Running) != "[ACME Ltd. Page # of #]" {
 				t.Errorf("running %q", doc.Running)

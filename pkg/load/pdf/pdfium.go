@@ -100,7 +100,7 @@ func (w *wasmEngine) pages(ctx context.Context, data []byte) ([]rawPage, error) 
 			return nil, err
 		}
 		if !again {
-			return run.out, run.verdict()
+			return run.result()
 		}
 	}
 }

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
-	"github.com/klippa-app/go-pdfium/enums"
 	pdfium_errors "github.com/klippa-app/go-pdfium/errors"
-	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"kb/pkg/record"
@@ -22,6 +20,8 @@ type wasmRun struct {
 	began    time.Time // when compiled code got the document
 	count    int       // pages of the document
 	out      []rawPage
+	outline  []bookmark
+	outlined bool         // the outline was read, or an instance lost with it
 	size     int          // of the text so far
 	finished atomic.Int64 // pages
 	stopped  atomic.Bool  // the instance is being killed, its failures are ours
@@ -33,6 +33,16 @@ func (r *wasmRun) begin() time.Time {
 		r.began = time.Now()
 	}
 	return r.began
+}
+
+// result is what was read, with the bookmarks on their pages.
+func (r *wasmRun) result() ([]rawPage, error) {
+	for _, b := range r.outline {
+		if b.Page < len(r.out) {
+			r.out[b.Page].Bookmarks = append(r.out[b.Page].Bookmarks, b)
+		}
+	}
+	return r.out, r.verdict()
 }
 
 // verdict turns a document without any page that could be read into an error.
@@ -68,6 +78,13 @@ func (r *wasmRun) read(instance pdfium.Pdfium) (ended ending, err error) {
 	if r.count > maxPages {
 		return finished, failure(record.ClassTooLarge, "%d pages are more than the limit of %d", r.count, maxPages)
 	}
+	if !r.outlined {
+		r.outlined = true
+		if r.outline, err = readOutline(instance, opened.Document); err != nil {
+			r.outlined = !r.stopped.Load()
+			return trapped, nil
+		}
+	}
 	for i := len(r.out); i < r.count; i++ {
 		page, hit := readPage(instance, opened.Document, i)
 		if r.stopped.Load() {
@@ -83,51 +100,6 @@ func (r *wasmRun) read(instance pdfium.Pdfium) (ended ending, err error) {
 		}
 	}
 	return finished, nil
-}
-
-func readPage(instance pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) (page rawPage, trapped bool) {
-	at := requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}
-	got, err := instance.GetPageText(&requests.GetPageText{Page: at})
-	if err != nil {
-		if isTrap(err) {
-			return rawPage{Failed: memoryTrap}, true
-		}
-		return rawPage{Failed: fmt.Sprintf("page %d cannot be read", i+1)}, false
-	}
-	page.Text = got.Text
-	if strings.TrimSpace(got.Text) == "" {
-		page.Graphics = hasGraphics(instance, at)
-	}
-	return page, false
-}
-
-// hasGraphics says whether a page without text shows something: a picture, a
-// form, a shading, or text that was turned into outlines. A frame or a rule is
-// nothing.
-func hasGraphics(instance pdfium.Pdfium, at requests.Page) bool {
-	const outlines = 50
-	counted, err := instance.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: at})
-	if err != nil {
-		return false
-	}
-	if counted.Count >= outlines {
-		return true
-	}
-	for i := range counted.Count {
-		object, err := instance.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: at, Index: i})
-		if err != nil {
-			return false
-		}
-		kind, err := instance.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: object.PageObject})
-		if err != nil {
-			return false
-		}
-		switch kind.Type {
-		case enums.FPDF_PAGEOBJ_IMAGE, enums.FPDF_PAGEOBJ_FORM, enums.FPDF_PAGEOBJ_SHADING:
-			return true
-		}
-	}
-	return false
 }
 
 func openError(err error) error {
