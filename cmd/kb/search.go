@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"iter"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +17,7 @@ import (
 const searchLong = `search finds the chunks that fit a question best: by BM25, by vectors, or by
 both (hybrid, fused by reciprocal rank). "auto" is hybrid when the index has
 vectors. Without a QUERY, or with "-", it reads questions from standard input.
+--path, --tag, --since and --until choose the documents before anything is ranked.
 
 Reads:   {"q":…} or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"query","id":…,"text":…,"mode":…,"legs":[…],"confidence":…}
@@ -30,6 +34,19 @@ func (f *searchFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.Candidates, "candidates", 20, "hits that each leg brings into the fusion")
 	cmd.Flags().StringArrayVar(&f.Filter.Paths, "path", nil, "only documents in this folder, or whose path or name matches the glob: notes/runbooks, '*.pdf', 'notes/**/2024-*' (may be repeated: any)")
 	cmd.Flags().StringArrayVar(&f.Filter.Tags, "tag", nil, "only documents with the tag (may be repeated: all)")
+	cmd.Flags().StringVar(&f.Filter.Since, "since", "", "only documents of this date or later: 2026-09-15, 2026-09 or 2026; by \"date\" in the front matter, else by the file's time")
+	cmd.Flags().StringVar(&f.Filter.Until, "until", "", "only documents of this date or earlier")
+	f.Filter.Modified = modified
+}
+
+// modified is the local date of a file's last change; "" where it cannot be
+// reached from here.
+func modified(path string) string {
+	info, err := os.Stat(filepath.FromSlash(path))
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().Local().Format(time.DateOnly)
 }
 
 func (f *searchFlags) validate() error {

@@ -11,8 +11,10 @@ import (
 
 // Matcher tells which documents pass a [Filter].
 type Matcher struct {
-	globs [][]string // split at the slashes
-	tags  []string
+	globs        [][]string // split at the slashes
+	tags         []string
+	since, until string
+	modified     func(path string) string
 }
 
 // String is the filter for people.
@@ -23,6 +25,12 @@ func (f Filter) String() string {
 	}
 	for _, t := range f.Tags {
 		parts = append(parts, fmt.Sprintf("tag %q", t))
+	}
+	if f.Since != "" {
+		parts = append(parts, "since "+f.Since)
+	}
+	if f.Until != "" {
+		parts = append(parts, "until "+f.Until)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -59,11 +67,29 @@ func NewMatcher(f Filter) (*Matcher, error) {
 	for _, t := range f.Tags {
 		m.tags = append(m.tags, foldTag(t))
 	}
-	return m, nil
+	return m, m.dates(f)
+}
+
+func (m *Matcher) dates(f Filter) (err error) {
+	m.modified = f.Modified
+	if f.Since != "" {
+		if m.since, err = ParseDate(f.Since); err != nil {
+			return fmt.Errorf("since: %w", err)
+		}
+	}
+	if f.Until != "" {
+		if m.until, err = ParseDate(f.Until); err != nil {
+			return fmt.Errorf("until: %w", err)
+		}
+	}
+	if n := min(len(m.since), len(m.until)); m.since[:n] > m.until[:n] {
+		return fmt.Errorf("nothing is both since %s and until %s", m.since, m.until)
+	}
+	return nil
 }
 
 // All says whether everything passes.
-func (m *Matcher) All() bool { return len(m.globs) == 0 && len(m.tags) == 0 }
+func (m *Matcher) All() bool { return len(m.globs) == 0 && len(m.tags) == 0 && m.since+m.until == "" }
 
 // Match says whether the document passes.
 func (m *Matcher) Match(docPath string, meta json.RawMessage) bool {
@@ -73,16 +99,23 @@ func (m *Matcher) Match(docPath string, meta json.RawMessage) bool {
 			return false
 		}
 	}
-	if len(m.tags) == 0 {
-		return true
-	}
-	have := Tags(meta)
-	for _, t := range m.tags {
-		if !slices.Contains(have, t) {
-			return false
+	if len(m.tags) > 0 {
+		have := Tags(meta)
+		for _, t := range m.tags {
+			if !slices.Contains(have, t) {
+				return false
+			}
 		}
 	}
-	return true
+	return m.since+m.until == "" || within(m.date(docPath, meta), m.since, m.until)
+}
+
+func (m *Matcher) date(docPath string, meta json.RawMessage) string {
+	date := Date(meta)
+	if date == "" && m.modified != nil {
+		date = m.modified(docPath)
+	}
+	return date
 }
 
 // matchNames matches a split glob. After ** it tries each rest of the path

@@ -72,3 +72,64 @@ func TestMatcherTags(t *testing.T) {
 		}
 	}
 }
+
+func TestDate(t *testing.T) {
+	for s, want := range map[string]string{
+		`"2026-09-15"`: "2026-09-15", `"2026-9-5"`: "2026-09-05", `"2026-09-15T10:00:00+08:00"`: "2026-09-15",
+		`"2026-09-15 10:00"`: "2026-09-15", `"2026/9/15"`: "2026-09-15", `"2026.09.15"`: "2026-09-15",
+		`"2026年9月15日"`: "2026-09-15", `"2026年9月"`: "2026-09", `2026`: "2026", `20260915`: "2026-09-15",
+		`"15.09.2026"`: "", `"2026-13-01"`: "", `"2026-00-01"`: "", `"last week"`: "", `"10:30"`: "", `""`: "",
+		`"T"`: "", `true`: "", `["2026"]`: "", `1e99`: "", `"２０２６"`: "", `"2026-09-15-01"`: "",
+	} {
+		if got := Date(json.RawMessage(`{"date":` + s + `}`)); got != want {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestMatcherDates(t *testing.T) {
+	modified := func(path string) string { return map[string]string{"new.md": "2026-10-01"}[path] }
+	for _, c := range []struct {
+		since, until, path, date string
+		want                     bool
+	}{
+		{"2026-09-15", "2026-09-15", "a.md", "2026-09-15", true},
+		{"2026-09-16", "", "a.md", "2026-09-15", false},
+		{"", "2026-09-14", "a.md", "2026-09-15", false},
+		{"2026-09", "2026-09", "a.md", "2026-09-30", true},
+		{"2026", "2026", "a.md", "2026-12-31", true},
+		{"2027", "", "a.md", "2026-12-31", false},
+		{"2026-09-15", "", "a.md", "2026-09", true}, // its day is not known
+		{"2026-10", "", "a.md", "2026-09", false},
+		{"2026-10-01", "2026-10-01", "new.md", "", true}, // by the file
+		{"2026-10-02", "", "new.md", "", false},
+		{"", "2026-10-02", "new.md", "2026-11-01", false}, // the front matter goes first
+		{"", "2999", "gone.md", "", false},                // neither has a date
+		{"", "", "gone.md", "", true},
+	} {
+		m, err := NewMatcher(Filter{Since: c.since, Until: c.until, Modified: modified})
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := json.RawMessage(`{"date":"` + c.date + `"}`)
+		if got := m.Match(c.path, meta); got != c.want {
+			t.Errorf("%s of %q in %q to %q: %v", c.path, c.date, c.since, c.until, got)
+		}
+	}
+	for _, f := range []Filter{{Since: "soon"}, {Until: "2026-9-31x"}, {Since: "2026-10", Until: "2026-09-30"}} {
+		if _, err := NewMatcher(f); err == nil {
+			t.Errorf("%+v was accepted", f)
+		}
+	}
+}
+
+func FuzzParseDate(f *testing.F) {
+	f.Add("2026-09-15T10:00:00Z")
+	f.Add("2026年9月5日")
+	f.Fuzz(func(t *testing.T, s string) {
+		date, err := ParseDate(s)
+		if again, _ := ParseDate(date); err == nil && again != date {
+			t.Errorf("%q: %q, then %q", s, date, again)
+		}
+	})
+}

@@ -109,6 +109,12 @@ type Scored struct {
 type Filter struct {
 	Paths []string // see [NewMatcher]; one must match
 	Tags  []string // all must be among the document's meta.tags, without # and case
+	// Since and Until are the first and the last date of documents that pass,
+	// in a form that [ParseDate] reads; "" for no limit. A document's date is
+	// that in its meta, see [Date], else what Modified says, which may be nil;
+	// a document without either does not pass.
+	Since, Until string
+	Modified     func(path string) string
 }
 
 // Lexical is the outcome of a BM25 search.

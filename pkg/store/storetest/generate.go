@@ -77,7 +77,7 @@ func (g *Generator) Doc(path string) *Doc {
 	d := &Doc{Document: store.Document{
 		Path: path, ID: record.DocumentID(path), Hash: fmt.Sprintf("%064x", g.rng.Uint64()),
 		Title: "标题 " + g.word(), MediaType: "text/markdown",
-		Meta: json.RawMessage(fmt.Sprintf(`{"tags":["t%d","All"],"n":%d}`, topic%12, g.rng.IntN(100))),
+		Meta: json.RawMessage(fmt.Sprintf(`{"tags":["t%d","All"],"n":%[2]d,"date":"20%02[2]d-03-04"}`, topic%12, g.rng.IntN(100))),
 	}}
 	center := add(g.topics[topic], g.noise(g.Dim, 0.39))
 	at := 0

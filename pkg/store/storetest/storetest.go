@@ -307,6 +307,9 @@ func testFilters(t *testing.T, s store.Store) {
 		{store.Filter{Paths: []string{"**/c/**"}, Tags: []string{tag}}, func(d *Doc) bool {
 			return strings.HasPrefix(d.Path, "notes/c/") && slices.Contains(store.Tags(d.Meta), tag)
 		}},
+		{store.Filter{Since: "2040", Until: "2060-03", Tags: []string{"all"}}, func(d *Doc) bool {
+			return store.Date(d.Meta) >= "2040" && store.Date(d.Meta) < "2061"
+		}},
 		{store.Filter{Paths: []string{"elsewhere/*"}}, func(*Doc) bool { return false }},
 	} {
 		q := g.Query()
