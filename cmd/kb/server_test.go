@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,28 +87,30 @@ func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
 
 func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Input     []string `json:"input"`
-		Documents []string `json:"documents"`
-		Stream    bool     `json:"stream"`
+		Input json.RawMessage `json:"input"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+	raw, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, &body)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	var texts []string
+	_ = json.Unmarshal(body.Input, &texts) // DashScope's rerank has an object there
 	m.mu.Lock()
 	m.requests[r.URL.Path]++
-	m.texts += len(body.Input)
+	m.texts += len(texts)
 	m.auth[r.Header.Get("Authorization")] = true
 	m.mu.Unlock()
 	switch r.URL.Path {
 	case "/v1/embeddings":
-		m.embed(w, body.Input)
-	case "/v1/rerank":
-		m.rerank(w, body.Documents)
+		m.embed(w, texts)
 	case "/v1/chat/completions":
 		m.chat(w)
 	default:
-		http.NotFound(w, r)
+		rerankReply(w, r.URL.Path, raw)
 	}
 }
 
@@ -126,18 +129,6 @@ func (m *modelServer) embed(w http.ResponseWriter, texts []string) {
 		data = append(data, item{i, v})
 	}
 	json.NewEncoder(w).Encode(map[string]any{"data": data})
-}
-
-func (m *modelServer) rerank(w http.ResponseWriter, documents []string) {
-	type item struct {
-		Index int     `json:"index"`
-		Score float64 `json:"relevance_score"`
-	}
-	var results []item
-	for i := range documents { // the later the better, so that the order changes
-		results = append(results, item{i, float64(i+1) / 10})
-	}
-	json.NewEncoder(w).Encode(map[string]any{"results": results})
 }
 
 func (m *modelServer) chat(w http.ResponseWriter) {
