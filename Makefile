@@ -6,13 +6,14 @@
 # make bench   speed and size, as ratios in one run
 # make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
+# make trials  eval/trials.md: three groups of questions as a user asks them
 # make index   build index.jsonl.zst from notes/
 
 export CGO_ENABLED := 0
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test check fuzz bench eval eval-update index demo
+.PHONY: build test check fuzz bench eval eval-update trials index demo
 
 build: kb
 
@@ -38,6 +39,9 @@ eval: kb
 
 eval-update: kb
 	scripts/eval.sh ./kb --update
+
+trials: kb
+	env -u KB_EMBED_BASE_URL -u KB_EMBED_MODEL KB=./kb scripts/trials.sh 'Offline defaults' >eval/trials.md
 
 index: kb
 	rm -f index.jsonl.zst.new
