@@ -4,6 +4,8 @@
 #   KB=$PWD/kb scripts/eval-public.sh DIR            all sets in all modes
 #   KB=$PWD/kb scripts/eval-public.sh DIR --refusal  refusals alone, on half of the questions
 #
+# KB_ANALYZER chooses the analyzer of the indexes.
+#
 # DIR has a folder for each set, with corpus.jsonl, a passage a line
 # ({"id", "title", "text"}), and questions.jsonl ({"q", "passages": [ids], …}).
 # A passage becomes a document of one chunk, so that a hit is judged by its id.

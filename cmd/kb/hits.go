@@ -137,7 +137,8 @@ func excerpt(text string, q *record.Query, width, n int) []string {
 }
 
 // bestStart is the offset of a window of about room columns with the most
-// matched bytes, moved back a little so that a match has something before it.
+// matched bytes, moved back a little so that a match has something before it,
+// and further where the text would end before the room does.
 func bestStart(text string, spans [][2]int, room int) int {
 	if columns(text) <= room || len(spans) == 0 {
 		return 0
@@ -155,7 +156,21 @@ func bestStart(text string, spans [][2]int, room int) int {
 			best, bestMass = spans[i][0], mass
 		}
 	}
-	return backToBreak(text, best, 40)
+	return backToBreak(text, min(best, lastWindow(text, room)), 40)
+}
+
+// lastWindow is where the last room columns of a text begin, less what
+// backToBreak may add to them.
+func lastWindow(text string, room int) int {
+	start := len(text)
+	for width := 40; start > 0; {
+		_, n := utf8.DecodeLastRuneInString(text[:start])
+		if width += columns(text[start-n : start]); width > room {
+			break
+		}
+		start -= n
+	}
+	return start
 }
 
 // backToBreak moves an offset back to the start of a sentence or word, by at

@@ -16,6 +16,11 @@ type Analyzer interface {
 	// text, each as often as it occurs. They may share memory with each other:
 	// clone what is kept for long.
 	Tokens(s string) []string
+	// Marks returns where the words of a question stand in a text, for people
+	// to see: ranges of bytes of s, in order and apart from each other. Only
+	// what is among the terms is marked, and as it is written, whatever form
+	// or script the question has.
+	Marks(s, question string, terms map[string]float64) [][2]int
 	// QueryTerms returns the distinct terms of a question, in order, without
 	// stop words; where only stop words would be left, those. It is empty for
 	// a question without a letter or a digit.
@@ -138,11 +143,20 @@ type tokenWriter struct {
 	exact   int
 	tokens  []string
 	stopped []string
+	marks   *marker // collects where tokens stand; may be nil
 }
 
 func (w *tokenWriter) add(token string) {
 	if w.query && isStop(token) {
 		w.stopped = append(w.stopped, token)
+		return
+	}
+	w.put(token)
+}
+
+func (w *tokenWriter) put(token string) {
+	if w.marks != nil {
+		w.marks.put(token)
 		return
 	}
 	w.tokens = append(w.tokens, token)
@@ -154,5 +168,5 @@ func (w *tokenWriter) addWord(word string) {
 		w.stopped = append(w.stopped, w.stems.stem(word))
 		return
 	}
-	w.tokens = append(w.tokens, w.stems.stem(word))
+	w.put(w.stems.stem(word))
 }

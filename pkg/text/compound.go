@@ -104,8 +104,11 @@ func thousands(s string) bool {
 
 func (c *compound) write(s string, w *tokenWriter) {
 	word := s[c.start:c.end]
+	w.over(c.start, c.end)
 	if c.commas {
+		w.hold(true) // the places of the parts are those of another text
 		scan(folded{text: strings.ReplaceAll(word, ",", "")}, w)
+		w.hold(false)
 		return
 	}
 	if len(c.cuts) == 0 || isDecimal(word) {
@@ -139,7 +142,9 @@ func (c *compound) writeWord(s, word string, w *tokenWriter) {
 		return
 	}
 	if n := sharpSuffix(s[c.end:]); n > 0 {
+		w.over(c.start, c.end+n)
 		w.add(s[c.start : c.end+n])
+		w.over(c.start, c.end)
 	}
 	w.addWord(word)
 }
@@ -199,6 +204,7 @@ func (c *compound) writeParts(s string, w *tokenWriter) {
 	for i := 0; i <= len(c.cuts); i++ {
 		end := c.partEnd(s, i)
 		if part := s[start:end]; len(part) <= longest && c.keeps(part, w.query) {
+			w.over(start, end)
 			w.addWord(part)
 		}
 		if i < len(c.cuts) {
@@ -216,6 +222,7 @@ func (c *compound) writePair(s string, start, i int, w *tokenWriter) {
 	if end-start > longest {
 		return
 	}
+	w.over(start, end)
 	if pair := s[start:end]; strings.ContainsAny(pair, ".-_") {
 		w.add(pair)
 	} else {

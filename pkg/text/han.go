@@ -52,12 +52,13 @@ func (w *tokenWriter) addHan(s string, end int) {
 		return
 	}
 	word := s[h.start:end]
+	w.over(h.start, end)
 	h.start, h.ends = end, h.ends[1:]
 	if w.query && stopWord(word) {
 		w.stopped = append(w.stopped, word)
 		return
 	}
-	w.tokens = append(w.tokens, word)
+	w.put(word)
 }
 
 // stopWord says whether a word of a question is a stop word, or nothing but

@@ -90,19 +90,26 @@ func scanDense(s string, i int, c class, w *tokenWriter) int {
 			}
 			end += n
 		}
-		word := w.han == nil || !w.han.covers(s, i)
-		if word {
+		inWord := w.han != nil && w.han.covers(s, i)
+		if !inWord {
+			w.part(i, end, before < 0 && !begins(s[end:], c))
 			w.add(s[i:end])
 		}
 		if before >= 0 {
+			w.part(before, end, !inWord || before >= w.han.start)
 			w.add(s[before:end])
 		}
-		if !word {
+		if inWord {
 			w.addHan(s, end)
 		}
 		before, i = i, end
 	}
 	return i
+}
+
+func begins(s string, c class) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return classOf(r) == c
 }
 
 func isMark(r rune) bool {
