@@ -27,6 +27,7 @@ type answerFlags struct {
 	stream     bool
 	exitStatus bool
 	reasoning  bool
+	verify     string
 }
 
 func (f *answerFlags) register(cmd *cobra.Command) {
@@ -39,6 +40,7 @@ func (f *answerFlags) register(cmd *cobra.Command) {
 func (f *answerFlags) registerWriting(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.maxContext, "max-context", answer.DefaultMaxContext, "greatest length of the passages together, in characters")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail when a claim is not borne out by the passage it cites")
+	cmd.Flags().StringVar(&f.verify, "verify", "", "llm: the chat model checks the claims as well, in one more call")
 	cmd.Flags().BoolVar(&f.reasoning, "show-reasoning", false, "write what the model thinks aloud to stderr")
 }
 
@@ -46,7 +48,13 @@ func (f *answerFlags) options(e *env, g model.Generator, warn func(string)) (ans
 	if f.maxContext < 1 {
 		return answer.Options{}, usagef("--max-context %d: must be at least 1", f.maxContext)
 	}
-	opt := answer.Options{Generator: g, MaxContext: f.maxContext, Strict: f.strict, Stream: f.stream, Now: e.now, Warn: warn}
+	switch {
+	case f.verify != "" && f.verify != "llm":
+		return answer.Options{}, usagef("--verify %s: only llm is known", f.verify)
+	case f.verify != "" && g.Offline():
+		return answer.Options{}, withHint(usagef("--verify llm needs a chat model"), "set KB_CHAT_BASE_URL, or leave --verify out: words, numbers and names are checked anyway")
+	}
+	opt := answer.Options{Verify: f.verify != "", Generator: g, MaxContext: f.maxContext, Strict: f.strict, Stream: f.stream, Now: e.now, Warn: warn}
 	if f.reasoning {
 		opt.Reasoning = func(text string) { fmt.Fprint(e.stderr, answer.Plain(text)) }
 	}

@@ -32,6 +32,7 @@ type Options struct {
 	MaxContext int     // characters of passages; 0: DefaultMaxContext
 	MinScore   float64 // hits that score less are left out; 0: none is
 	Strict     bool    // an answer that is not borne out is an error, too
+	Verify     bool    // the model checks the claims as well; one more call
 	Stream     bool    // Run: write delta and done records
 	Question   string  // Run: the question of hits that come without a query
 
@@ -46,8 +47,9 @@ type Options struct {
 // Text.
 //
 // A refusal is no error. With an error the answer may still be there: for an
-// [*IncompleteError], and with Options.Strict for an [*UnsupportedError], it
-// holds what there is; for any other error it is nil.
+// [*IncompleteError], with Options.Strict for an [*UnsupportedError], and where
+// the model was to verify the claims and failed, it holds what there is; for
+// any other error it is nil.
 func Answer(ctx context.Context, q *record.Query, hits []*record.Hit, opt Options, emit func(delta string)) (*record.Answer, error) {
 	start := opt.now()
 	w := &writer{q: q, opt: opt, emit: emit}
@@ -110,7 +112,12 @@ func (w *writer) answer(ctx context.Context) (*record.Answer, error) {
 	}
 	a := w.record()
 	a.Complete, a.Invalid = true, invalid
-	w.cite(a, marks)
+	open := w.cite(a, marks)
+	if w.opt.Verify && !w.opt.Generator.Offline() {
+		if err := w.verify(ctx, a, open); err != nil {
+			return a, err
+		}
+	}
 	if w.opt.Strict {
 		return a, Unsupported(a)
 	}
@@ -202,8 +209,8 @@ func (w *writer) incomplete(err error) string {
 	return fmt.Sprintf("the model's server ended the answer with %q", w.finish)
 }
 
-// cite fills in the citations and the claims.
-func (w *writer) cite(a *record.Answer, marks []mark) {
+// cite fills in the citations and the claims; open is as [claims] says.
+func (w *writer) cite(a *record.Answer, marks []mark) (open []int) {
 	cited := make([]bool, len(w.passages)+1)
 	for _, m := range marks {
 		cited[m.n] = true
@@ -213,7 +220,8 @@ func (w *writer) cite(a *record.Answer, marks []mark) {
 			a.Citations = append(a.Citations, p)
 		}
 	}
-	a.Claims = claims(a.Text, marks, w.passages, text.IsChinese(w.q.Text))
+	a.Claims, open = claims(a.Text, marks, w.passages, text.IsChinese(w.q.Text))
+	return open
 }
 
 // Errors that callers tell apart with errors.Is.

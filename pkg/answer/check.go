@@ -122,35 +122,36 @@ func dense(s string) string {
 	}, s)
 }
 
-// check says whether a statement is borne out, and if not, what is wrong.
-func (c *checker) check(st statement) (bool, string) {
+// check says whether a statement is borne out, and if not, what is wrong;
+// words is true if that is only that too few words are shared.
+func (c *checker) check(st statement) (supported bool, why string, words bool) {
 	src := c.source(st.cites)
 	foreign := src.foreign(st.plain)
 	missing, anchors := src.missing(st.plain, foreign)
 	if len(missing) > 0 {
 		list := strings.Join(missing, c.say("、", ", "))
-		return false, c.say("原文没有：", "not in the passage: ") + list
+		return false, c.say("原文没有：", "not in the passage: ") + list, false
 	}
 	if flip := src.contradicts(text.Normalize(st.plain)); flip != "" {
-		return false, c.say("与原文相反：", "the passage says the opposite: ") + flip
+		return false, c.say("与原文相反：", "the passage says the opposite: ") + flip, false
 	}
 	if has, want := src.swapped(st.plain); has != "" {
-		return false, fmt.Sprintf(c.say("“%s”在原文中是“%s”", "the passage has %[2]q, not %[1]q"), has, want)
+		return false, fmt.Sprintf(c.say("“%s”在原文中是“%s”", "the passage has %[2]q, not %[1]q"), has, want), false
 	}
 	if foreign {
 		if anchors == 0 {
-			return false, c.say("原文是另一种语言，无法核对", "the passage is in another language and could not be compared")
+			return false, c.say("原文是另一种语言，无法核对", "the passage is in another language and could not be compared"), true
 		}
-		return true, ""
+		return true, "", false
 	}
 	enough := minOverlapLatin
 	if hanShare(st.plain) > 0.25 {
 		enough = minOverlapHan
 	}
 	if src.overlap(st.plain) < enough {
-		return false, c.say("原文没有这个意思", "the passage does not say this")
+		return false, c.say("原文没有这个意思", "the passage does not say this"), true
 	}
-	return true, ""
+	return true, "", false
 }
 
 // checkCode wants each line of a code block in the passages as it stands.

@@ -92,7 +92,7 @@ var checkTable = []struct {
 func TestCheck(t *testing.T) {
 	for _, c := range checkTable {
 		k := checker{passages: checkPassages, chinese: strings.ContainsAny(c.claim, "的天住年一国报制见公周期轮"), sources: map[string]*source{}}
-		ok, why := k.check(statement{text: c.claim, plain: c.claim, cites: c.cites})
+		ok, why, _ := k.check(statement{text: c.claim, plain: c.claim, cites: c.cites})
 		if ok != c.supported || !strings.Contains(why, c.why) {
 			t.Errorf("%s %v: supported %v (%s), want %v (%s)", c.claim, c.cites, ok, why, c.supported, c.why)
 		}
@@ -118,7 +118,7 @@ func TestClaims(t *testing.T) {
 |---|---|
 | 一线城市 | 500 元 [2] |
 `)
-	got := claims(answer, z.marks, checkPassages, true)
+	got, _ := claims(answer, z.marks, checkPassages, true)
 	want := []record.Claim{
 		{Text: "是的。建议每天学习 45 分钟。[1]", Cites: []int{1}, Supported: true},
 		{Text: "周日不安排考试[1]。", Cites: []int{1}, Supported: true},
@@ -149,7 +149,7 @@ func FuzzClaims(f *testing.F) {
 	f.Add("- 见“三级”[1]：\n```\nx\n```\n| a | b |\n|---|\n", "一二三百分之五十 2024-05-01 9:30 3.3.1 1,000 45min 不不没有")
 	f.Fuzz(func(t *testing.T, answer, passage string) {
 		text, z := normalize(1, answer)
-		got := claims(text, z.marks, []record.Passage{{N: 1, Text: passage}}, true)
+		got, _ := claims(text, z.marks, []record.Passage{{N: 1, Text: passage}}, true)
 		for _, c := range got {
 			if !strings.Contains(text, c.Text) || c.Text == "" {
 				t.Fatalf("claim %q is not in %q", c.Text, text)

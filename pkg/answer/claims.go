@@ -18,9 +18,10 @@ import (
 // that only lead in what follows ("步骤如下：") do not. "是的。" belongs to the
 // sentence behind it. Items of a list share the citations of the line that
 // leads them in, and so does a block of code.
-func claims(answer string, marks []mark, passages []record.Passage, chinese bool) []record.Claim {
+// open lists the claims that only fail for want of shared words, which another
+// judge may see otherwise.
+func claims(answer string, marks []mark, passages []record.Passage, chinese bool) (out []record.Claim, open []int) {
 	c := checker{passages: passages, chinese: chinese, sources: make(map[string]*source)}
-	var out []record.Claim
 	for _, s := range statements(answer, marks) {
 		claim := record.Claim{Text: s.text, Cites: s.cites}
 		switch {
@@ -29,11 +30,15 @@ func claims(answer string, marks []mark, passages []record.Passage, chinese bool
 		case s.code:
 			claim.Supported, claim.Why = c.checkCode(s)
 		default:
-			claim.Supported, claim.Why = c.check(s)
+			var words bool
+			claim.Supported, claim.Why, words = c.check(s)
+			if !claim.Supported && words {
+				open = append(open, len(out))
+			}
 		}
 		out = append(out, claim)
 	}
-	return out
+	return out, open
 }
 
 // statement is a sentence, or a block of code, that claims something.

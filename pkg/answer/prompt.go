@@ -87,11 +87,16 @@ func messages(question string, passages []record.Passage, random io.Reader) ([]m
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, p.intro, nonce)
-	for _, one := range passages {
-		fmt.Fprintf(&b, "\n\n<<<%s [%d] %s>>>\n%s\n<<<end %s>>>", nonce, one.N, defuseLine(place(one), nonce), defuse(one.Text, nonce), nonce)
-	}
+	writePassages(&b, nonce, passages)
 	fmt.Fprintf(&b, p.question, question)
 	return []model.Message{{Role: "system", Content: p.system}, {Role: "user", Content: b.String()}}, nil
+}
+
+// writePassages writes numbered passages, each between two marks.
+func writePassages(b *strings.Builder, nonce string, passages []record.Passage) {
+	for _, one := range passages {
+		fmt.Fprintf(b, "\n\n<<<%s [%d] %s>>>\n%s\n<<<end %s>>>", nonce, one.N, defuseLine(place(one), nonce), defuse(one.Text, nonce), nonce)
+	}
 }
 
 // newNonce is the part of the marks that cannot be guessed.
