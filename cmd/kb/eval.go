@@ -33,9 +33,16 @@ also fits what its vectors tell: before, the confidence of a question that
 shares no word with the notes is not known, and no floor refuses it. The floor
 stays with the index until its embedder or its analyzer is another.
 
+--answers has the questions answered as "kb ask" does, and says for any model
+how many answers hold the expected text, how many of the cited passages are of
+the source and how many answers cite it, how many claims are borne out, and what
+was refused rightly and wrongly. --min takes contains, citation_precision,
+citation_recall, supported, refusal, precision and answered then.
+
 Reads:   {"q":…,"must_contain":"text" or […],"source":"path or glob" or […],"passages":[…],"tags":[…],"id":…}
 Writes:  {"kind":"judgment","mode":…,"id":…,"q":…,"answerable":true,"rank":1,"refused":false,"confidence":…,"hits":[…]}
          {"kind":"report","mode":…,"tag":"","hit1":…,"hit":…,"mrr":…,"refusal_precision":…,"refusal_recall":…,"false_refusals":…}
+         with --answers {"kind":"answered",…} for each question and {"kind":"answer_report",…}
          and {"kind":"change"…} with --baseline, {"kind":"gate"…} with --min, {"kind":"calibration"…} alone with --calibrate`
 
 const evalExample = `  kb eval eval/questions.jsonl --mode all
@@ -54,6 +61,7 @@ type evalFlags struct {
 	golden           string
 	updateGolden     bool
 	calibrate        bool
+	answers          bool
 }
 
 func newEval(e *env, s *settings) *cobra.Command {
@@ -79,6 +87,7 @@ func newEval(e *env, s *settings) *cobra.Command {
 	indexFlag(cmd, s)
 	embedFlags(cmd, s)
 	rerankFlags(cmd, s)
+	chatFlags(cmd, s)
 	return cmd
 }
 
@@ -93,11 +102,15 @@ func (f *evalFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.junit, "junit", "", "also write the results to a `FILE` in JUnit's XML")
 	flags.StringVar(&f.golden, "golden", "", "compare the rankings with the golden files in `DIR`; exit 4 on a difference")
 	flags.BoolVar(&f.updateGolden, "update-golden", false, "write the golden files instead")
+	flags.BoolVar(&f.answers, "answers", false, "judge the answers that the questions get, not only the hits")
 	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the refusal floor and store it in the index")
 }
 
 // check returns the gates, or what is wrong with the flags.
 func (f *evalFlags) check(questions []*eval.Question) ([]eval.Gate, error) {
+	if f.answers {
+		return f.checkAnswers()
+	}
 	switch {
 	case f.topK < 1:
 		return nil, usagef("--top-k %d: must be at least 1", f.topK)

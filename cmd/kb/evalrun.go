@@ -36,6 +36,9 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 	if err := ev.read(file); err != nil {
 		return err
 	}
+	if ev.f.answers {
+		return ev.answers(ctx)
+	}
 	if ev.finder, err = ev.s.openFinder(ctx, ev.f, ev.questions, ev.c.warn); err != nil {
 		return err
 	}

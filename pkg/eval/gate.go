@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,6 +53,10 @@ type Gate struct {
 
 // ParseGates reads "hit=0.9,mrr=0.8".
 func ParseGates(s string) ([]Gate, error) {
+	return parseGates(s, names())
+}
+
+func parseGates(s string, known []string) ([]Gate, error) {
 	var gates []Gate
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -59,8 +64,8 @@ func ParseGates(s string) ([]Gate, error) {
 		}
 		name, value, _ := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)
-		if _, ok := metricNamed(name); !ok {
-			return nil, fmt.Errorf("unknown metric %q (%s)", name, names())
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("unknown metric %q (%s)", name, strings.Join(known, ", "))
 		}
 		least, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil || !(least >= 0 && least <= 1) {
@@ -80,12 +85,12 @@ func metricNamed(name string) (metric, bool) {
 	return metric{}, false
 }
 
-func names() string {
+func names() []string {
 	var out []string
 	for _, m := range metrics() {
 		out = append(out, m.name)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // Measurable says in advance whether the questions can tell if the gates are
