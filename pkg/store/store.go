@@ -114,7 +114,7 @@ type Filter struct {
 	// that in its meta, see [Date], else what Modified says, which may be nil;
 	// a document without either does not pass.
 	Since, Until string
-	Modified     func(path string) string
+	Modified     func(path string) string `json:"-"`
 }
 
 // Lexical is the outcome of a BM25 search.
