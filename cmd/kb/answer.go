@@ -92,7 +92,7 @@ func newAnswer(e *env, s *settings) *cobra.Command {
 			opt.Question, opt.MinScore = question, minScore
 			opt.Stream = f.stream || out.human(e)
 			answers := answer.Run(cmd.Context(), jsonl.Records(in, record.KindQuery, record.KindHit), opt)
-			return e.printAnswers(answers, out, f.exitStatus)
+			return e.printAnswers(c.awaited(answers, s.endpoints("CHAT")), out, f.exitStatus)
 		},
 	}
 	f.register(cmd)

@@ -58,7 +58,8 @@ func newAsk(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			stream := af.stream || out.human(e)
-			return e.printAnswers(ask.Run(cmd.Context(), questions, answerer, stream), out, af.exitStatus)
+			results := ask.Run(cmd.Context(), questions, answerer, stream)
+			return e.printAnswers(c.awaited(results, s.endpoints("EMBED", "RERANK", "CHAT")), out, af.exitStatus)
 		},
 	}
 	f.register(cmd)

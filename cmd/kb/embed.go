@@ -55,6 +55,7 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 			}
 			stats := &embed.Stats{}
 			opt.Stats = stats
+			defer c.waiting(s.endpoints("EMBED"))()
 			out := embed.Run(ctx, jsonl.Records(in, record.KindChunk, record.KindQuery), opt)
 			if err := jsonl.NewWriter(e.stdout).WriteAll(out); err != nil {
 				return err

@@ -47,7 +47,7 @@ func newRerank(e *env, s *settings) *cobra.Command {
 				return usagef("--top-k %d: must be at least 1", opt.TopK)
 			}
 			results := rerank.Run(cmd.Context(), jsonl.Records(in, record.KindQuery, record.KindHit), opt)
-			_, err = e.printResults(results, out, explain)
+			_, err = e.printResults(c.awaited(results, s.endpoints("RERANK")), out, explain)
 			return err
 		},
 	}

@@ -90,6 +90,9 @@ func newSearch(e *env, s *settings) *cobra.Command {
 			}
 			defer searcher.Close()
 			results := searcher.Run(cmd.Context(), questions, f.Params)
+			if f.Mode != search.ModeBM25 {
+				results = c.awaited(results, s.endpoints("EMBED"))
+			}
 			found, err := e.printResults(results, out, explain)
 			if err == nil && exitStatus && !found {
 				return &codeError{code: exitNothing}

@@ -149,6 +149,23 @@ func (s *settings) provider(name string) provider {
 	return p
 }
 
+// endpoints names the models of the endpoints that are configured, for people;
+// "" where none is.
+func (s *settings) endpoints(names ...string) string {
+	var out []string
+	for _, name := range names {
+		p := s.provider(name)
+		switch {
+		case !p.baseURL.set():
+		case p.model.set():
+			out = append(out, p.model.value)
+		default:
+			out = append(out, displayURL(p.baseURL.value))
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
 // mask shows that a key is set, and no more.
 func mask(key string) string {
 	if key == "" {

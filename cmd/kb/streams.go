@@ -125,6 +125,50 @@ func (c *console) draw() {
 // close takes the progress line away.
 func (c *console) close() { c.status("") }
 
+// waiting says what a command waits for, once it has waited long enough to make
+// one wonder; stop takes the line away.
+func (c *console) waiting(what string) (stop func()) {
+	if !c.e.stderrTTY || what == "" {
+		return func() {}
+	}
+	over := false // guarded by c.mu
+	timer := time.AfterFunc(progressDelay, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !over {
+			c.clear()
+			c.progress = "waiting for " + what
+			c.draw()
+		}
+	})
+	return func() {
+		timer.Stop()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		over = true
+		c.clear()
+		c.progress = ""
+	}
+}
+
+// awaited passes records on, and says what it waits for until the next one
+// comes; not in the middle of an answer that is being written.
+func (c *console) awaited(in iter.Seq2[record.Record, error], what string) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		stop := c.waiting(what)
+		defer func() { stop() }()
+		for r, err := range in {
+			stop()
+			if !yield(r, err) {
+				return
+			}
+			if _, writing := r.(*record.Delta); !writing {
+				stop = c.waiting(what)
+			}
+		}
+	}
+}
+
 // counted passes records on and calls note for each.
 func counted(in iter.Seq2[record.Record, error], note func(record.Record)) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {

@@ -51,6 +51,10 @@ func (e *APIError) Hint() string {
 		return "check the base URL and the name of the model"
 	case e.outOfQuota():
 		return "the account has no quota left: look at its plan and billing"
+	case e.Status == http.StatusTooManyRequests:
+		return "the server limits the rate: wait a while; for embedding, kb embed --concurrency 1 or a smaller KB_EMBED_BATCH may help"
+	case e.Status == http.StatusBadGateway || e.Status == http.StatusServiceUnavailable || e.Status == http.StatusGatewayTimeout:
+		return "the server, or a proxy on the way to it, is not ready: try again later, or look into its log"
 	case e.tooLong():
 		return "use smaller chunks (kb chunk --size), or give the server a larger batch (llama-server -ub)"
 	}

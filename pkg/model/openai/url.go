@@ -23,6 +23,9 @@ type URL struct {
 // becomes the server's usual one, /v1 except for hosts that have another; any
 // other path is kept. Errors never repeat the URL, which may hold a secret.
 func NormalizeURL(raw string) (URL, error) {
+	if !strings.Contains(raw, "://") {
+		return URL{}, errors.New("base URL must begin with http:// or https://")
+	}
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
 		return URL{}, errors.New("base URL cannot be parsed (is a character left unescaped?)")
