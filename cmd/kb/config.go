@@ -66,13 +66,13 @@ func (s *settings) printConfig(e *env) error {
 	st := e.style()
 	for _, k := range settingKeys {
 		v := s.get(k.key)
-		value := shown(k.key, v.value)
-		if value == "" {
-			value = "-"
-		}
-		line := fmt.Sprintf("%-25s %-32s %s", k.key, value, v.source)
+		value, source := shown(k.key, v.value), v.source
 		if !v.set() {
-			line = st.dim(fmt.Sprintf("%-25s %-32s %s", k.key, value, k.help))
+			value, source = "-", "not set"
+		}
+		line := fmt.Sprintf("%-25s %-32s %-11s  %s", k.key, value, source, k.help)
+		if !v.set() {
+			line = st.dim(line)
 		}
 		fmt.Fprintln(e.stdout, line)
 	}

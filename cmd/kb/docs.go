@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,14 +30,13 @@ func newDocs(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			defer r.Close()
+			if out.human(e) {
+				return printDocs(cmd.Context(), e, r)
+			}
 			w := jsonl.NewWriter(e.stdout)
 			for d, err := range r.Documents(cmd.Context()) {
 				if err != nil {
 					return err
-				}
-				if out.human(e) {
-					fmt.Fprintf(e.stdout, "%s  %s  %s\n", answer.Plain(d.Path), count(d.Chunks, "chunk"), answer.Plain(d.Title))
-					continue
 				}
 				if err := w.Write(&listed{d}); err != nil {
 					return err
@@ -47,6 +48,29 @@ func newDocs(e *env, s *settings) *cobra.Command {
 	out.register(cmd)
 	indexFlag(cmd, s)
 	return cmd
+}
+
+// printDocs shows path, number of chunks, title and tags in columns.
+func printDocs(ctx context.Context, e *env, r store.Reader) error {
+	var docs []store.Document
+	width := 0
+	for d, err := range r.Documents(ctx) {
+		if err != nil {
+			return err
+		}
+		docs = append(docs, d)
+		width = max(width, columns(answer.Plain(d.Path)))
+	}
+	st := e.style()
+	for _, d := range docs {
+		path := answer.Plain(d.Path)
+		line := fmt.Sprintf("%s%s  %10s  %s", path, strings.Repeat(" ", width-columns(path)), count(d.Chunks, "chunk"), answer.Plain(d.Title))
+		for _, tag := range store.Tags(d.Meta) {
+			line += st.dim("  #" + answer.Plain(tag))
+		}
+		fmt.Fprintln(e.stdout, line)
+	}
+	return nil
 }
 
 // listed is a document without its text. Its kind is not "document", so that it

@@ -100,6 +100,10 @@ func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
 		return nil, err
 	}
 	p := s.provider("EMBED")
+	batch, err := s.positive("KB_EMBED_BATCH")
+	if err != nil {
+		return nil, err
+	}
 	if !p.baseURL.set() {
 		if name := p.model.value; name != "" && name != offline.NewEmbedder().Info().Model {
 			return nil, &halfConfigured{model: name, err: withHint(usagef("KB_EMBED_MODEL is %s, but KB_EMBED_BASE_URL is not set", name),
@@ -110,10 +114,6 @@ func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
 	if !p.model.set() {
 		return nil, &halfConfigured{baseURL: displayURL(p.baseURL.value), err: withHint(usagef("KB_EMBED_BASE_URL is set, but KB_EMBED_MODEL is not"),
 			"set KB_EMBED_MODEL; for a server with a single model any name will do")}
-	}
-	batch, err := s.positive("KB_EMBED_BATCH")
-	if err != nil {
-		return nil, err
 	}
 	cfg, err := p.config(warn)
 	if err != nil {
@@ -158,6 +158,10 @@ func (s *settings) reranker(warn func(string)) (model.Reranker, error) {
 		return nil, err
 	}
 	p := s.provider("RERANK")
+	style := s.get("KB_RERANK_STYLE")
+	if err := openai.ValidRerankStyle(style.value); err != nil {
+		return nil, usagef("KB_RERANK_STYLE (%s): %w", style.source, err)
+	}
 	if !p.baseURL.set() {
 		return offline.NewReranker(), nil
 	}
@@ -165,7 +169,7 @@ func (s *settings) reranker(warn func(string)) (model.Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Style = s.get("KB_RERANK_STYLE").value
+	cfg.Style = style.value
 	r, err := openai.NewReranker(cfg)
 	return r, p.explain(err)
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // version is set when a release is built.
@@ -45,7 +48,7 @@ func newRoot(e *env) *cobra.Command {
 		},
 	}
 	root.SetVersionTemplate("kb {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpTemplate(helpTemplate)
 	root.AddGroup(
 		&cobra.Group{ID: "pipeline", Title: "The pipeline:"},
@@ -67,7 +70,7 @@ func newRoot(e *env) *cobra.Command {
 	root.AddCommand(newPDFWorker(e))
 	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {
 		target, _, err := root.Find(args)
-		if err != nil || target == nil {
+		if err != nil || target == root && len(args) > 0 {
 			return unknownCommand(root, strings.Join(args, " "))
 		}
 		return target.Help()
@@ -77,8 +80,41 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
+// flagError says what is wrong with a flag's value without the words of the
+// parser.
+func flagError(err error) error {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return &usageError{err}
+	}
+	want := "not a value that it takes"
+	switch f := value.GetFlag(); f.Value.Type() {
+	case "int":
+		want = "not a whole number"
+	case "float64":
+		want = "not a number"
+	case "bool":
+		want = "neither true nor false"
+	}
+	return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), want)
+}
+
+// misspelled is the argument that --help stands behind where no command has
+// its name; cobra would show the help of kb itself.
+func misspelled(root *cobra.Command, args []string) string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd != root || !slices.ContainsFunc(args, func(a string) bool { return a == "--help" || a == "-h" }) {
+		return ""
+	}
+	if len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != "help" {
+		return rest[0]
+	}
+	return ""
+}
+
 func unknownCommand(root *cobra.Command, name string) error {
 	err := usagef("there is no command %q", name)
+	root.SuggestionsMinimumDistance = 2
 	if near := root.SuggestionsFor(name); len(near) > 0 {
 		return withHint(err, "did you mean \"kb %s\"?", near[0])
 	}

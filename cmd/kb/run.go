@@ -82,7 +82,12 @@ func execute(ctx context.Context, args []string, e *env) int {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, error(nil)
+	if name := misspelled(root, args); name != "" {
+		err = unknownCommand(root, name)
+	} else {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if errors.Is(out.err, syscall.EPIPE) {
 		return exitOK // the reader of our output had enough
 	}

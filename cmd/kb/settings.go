@@ -86,12 +86,30 @@ func (s *settings) load() error {
 	default:
 		// The parser's message quotes the line, which may hold a key.
 		var path *fs.PathError
-		if !errors.As(err, &path) {
-			err = errors.New("not in the form KEY=value, a line each")
+		if errors.As(err, &path) {
+			s.err = &usageError{fmt.Errorf(".env: %w", err)}
+		} else {
+			s.err = usagef(".env:%d: not in the form KEY=value", badLine(".env"))
 		}
-		s.err = &usageError{fmt.Errorf(".env: %w", err)}
 	}
 	return s.err
+}
+
+// badLine is the first line of a file of settings that cannot be read: the one
+// behind the longest part that can.
+func badLine(name string) int {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return 1
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	good := 0
+	for n := range lines {
+		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
+			good = n
+		}
+	}
+	return good + 1
 }
 
 func (s *settings) get(key string) setting {

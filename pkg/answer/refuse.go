@@ -44,9 +44,13 @@ func (w *writer) gate() string {
 	return ""
 }
 
-// modelReason is the reason of a refusal by the model.
+// modelReason is the reason of a refusal by the model, or by the offline
+// answerer.
 func (w *writer) modelReason() string {
 	n := len(w.passages)
+	if w.opt.Generator.Offline() {
+		return fmt.Sprintf("%s (no sentence of the %s answers it)", w.nearestTo(), count(n, "passage"))
+	}
 	if n == 1 {
 		return w.nearestTo() + " (the model found no answer in the passage)"
 	}

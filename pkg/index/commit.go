@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"kb/pkg/record"
@@ -129,7 +130,7 @@ func (c *collector) plan(st *state) (*plan, error) {
 		return nil, err
 	}
 	p.skipped = c.mergeSkipped(st)
-	p.roots = c.mergeRoots(st)
+	p.roots = recount(c.mergeRoots(st), p.paths(st), p.skipped)
 	left := len(st.docs) + p.result.Created - p.result.Removed
 	if left == 0 && !st.exists && !c.opt.AllowEmpty {
 		return nil, c.nothing(p)
@@ -349,6 +350,42 @@ func (c *collector) mergeSkipped(st *state) []record.Skipped {
 		}
 	}
 	slices.SortFunc(out, func(a, b record.Skipped) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// paths are those of the documents that the index has after the plan.
+func (p *plan) paths(st *state) []string {
+	after := map[string]bool{}
+	for path := range st.docs {
+		after[path] = true
+	}
+	for _, path := range p.remove {
+		delete(after, path)
+	}
+	for _, path := range p.put {
+		after[path] = true
+	}
+	return slices.Collect(maps.Keys(after))
+}
+
+// recount sets what roots hold to what the index has of them: the walk of a
+// root counts neither what was removed by hand nor what was added by itself.
+func recount(roots []record.Root, docs []string, skipped []record.Skipped) []record.Root {
+	out := slices.Clone(roots)
+	for i := range out {
+		root := &out[i]
+		root.Documents, root.Skipped = 0, 0
+		for _, path := range docs {
+			if under(root.Path, path) {
+				root.Documents++
+			}
+		}
+		for _, s := range skipped {
+			if under(root.Path, s.Path) {
+				root.Skipped++
+			}
+		}
+	}
 	return out
 }
 

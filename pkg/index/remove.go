@@ -47,8 +47,10 @@ func Remove(ctx context.Context, s store.Store, paths []string, wait bool) ([]re
 			return nil, Result{}, err
 		}
 	}
-	tx.SetSkipped(slices.DeleteFunc(st.skipped, func(s record.Skipped) bool { return gone(s.Path) }))
-	tx.SetRoots(slices.DeleteFunc(st.roots, func(r record.Root) bool { return gone(r.Path) }))
+	skipped := slices.DeleteFunc(st.skipped, func(s record.Skipped) bool { return gone(s.Path) })
+	roots := slices.DeleteFunc(st.roots, func(r record.Root) bool { return gone(r.Path) })
+	tx.SetSkipped(skipped)
+	tx.SetRoots(recount(roots, p.paths(st), skipped))
 	if p.result.Info, err = tx.Commit(ctx, st.info.Settings); err != nil {
 		return nil, Result{}, err
 	}

@@ -96,6 +96,7 @@ func cutLine(src string, i int) (string, int) {
 }
 
 func decodeMatter(block, fence string) (map[string]any, error) {
+	block = "\n" + block // so that lines in messages are those of the file
 	var decoded any
 	var err error
 	if fence == "+++" {
@@ -124,7 +125,23 @@ func plainError(err error) error {
 		return errors.New(te.Errors[0])
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
-	return errors.New(strings.TrimPrefix(strings.TrimPrefix(first, "yaml: "), "toml: "))
+	return errors.New(countFromOne(strings.TrimPrefix(strings.TrimPrefix(first, "yaml: "), "toml: ")))
+}
+
+// countFromOne corrects the line of an error of the YAML parser, which counts
+// from 0; its scanner and its decoder count from 1.
+func countFromOne(message string) string {
+	var n int
+	if _, err := fmt.Sscanf(message, "line %d:", &n); err != nil {
+		return message
+	}
+	_, what, _ := strings.Cut(message, ": ")
+	for _, start := range []string{"',' or", "'-'", "key", "node content", "<"} {
+		if strings.HasPrefix(what, "did not find expected "+start) {
+			return fmt.Sprintf("line %d: %s", n+1, what)
+		}
+	}
+	return message
 }
 
 // plain turns what the decoders return into what JSON can hold.

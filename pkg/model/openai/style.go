@@ -33,6 +33,12 @@ func styleOf(name string, u URL) (style, error) {
 	}
 }
 
+// ValidRerankStyle says why the name of a style is none; "" is one.
+func ValidRerankStyle(name string) error {
+	_, err := styleOf(name, URL{})
+	return err
+}
+
 func guessStyle(u URL) style {
 	switch p := u.base.Path; {
 	case u.Host() == "api.voyageai.com":
