@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -52,9 +53,13 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			}
 			c := e.console("kb index")
 			began := e.now()
+			at := new(jsonl.Place)
 			reports, result, err := index.Run(cmd.Context(),
-				jsonl.Records(in, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot),
+				jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot),
 				index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
+			if bad := new(index.RecordError); errors.As(err, &bad) {
+				err = at.Wrap(err)
+			}
 			if err != nil {
 				return err
 			}

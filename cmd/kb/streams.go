@@ -52,7 +52,19 @@ func (e *env) filter(args []string, stage func(iter.Seq2[record.Record, error]) 
 	if err != nil {
 		return err
 	}
-	return jsonl.NewWriter(e.stdout).WriteAll(stage(jsonl.Records(in, kinds...)))
+	at := new(jsonl.Place)
+	return jsonl.NewWriter(e.stdout).WriteAll(placed(stage(jsonl.RecordsAt(in, at, kinds...)), at))
+}
+
+// placed gives an error of a stage the place of the record that it failed on.
+func placed(in iter.Seq2[record.Record, error], at *jsonl.Place) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		for r, err := range in {
+			if !yield(r, at.Wrap(err)) {
+				return
+			}
+		}
+	}
 }
 
 // readable drops the name of the system call from a file error.

@@ -73,7 +73,7 @@ func (s *stage) add(r record.Record) {
 		}
 	case *record.Query:
 		s.o.Stats.Queries++
-		if !s.keeps(r.Vector, r.Model, r.BaseURL) {
+		if r.QueryPrefix != s.info.QueryPrefix || r.DocumentPrefix != s.info.DocumentPrefix || !s.keeps(r.Vector, r.Model, r.BaseURL) {
 			it.slot = s.slotFor(model.Query, r, strings.ReplaceAll(r.Text, "\x00", ""))
 		}
 	case *record.Raw:
@@ -226,8 +226,9 @@ func (s *stage) finish(r record.Record, got *slot) record.Record {
 	case *record.Query:
 		q := *r
 		q.Vector, q.Model, q.BaseURL = got.vector, s.info.Model, s.info.BaseURL
+		q.QueryPrefix, q.DocumentPrefix = s.info.QueryPrefix, s.info.DocumentPrefix
 		if got.err != nil {
-			q.Model, q.BaseURL = "", ""
+			q.Model, q.BaseURL, q.QueryPrefix, q.DocumentPrefix = "", "", "", ""
 		}
 		return &q
 	}

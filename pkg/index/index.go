@@ -117,6 +117,13 @@ func describe(s store.Settings) string {
 	return text
 }
 
+// RecordError is a record of the stream that cannot be indexed; it was the last
+// one that was read.
+type RecordError struct{ Err error }
+
+func (e *RecordError) Error() string { return e.Err.Error() }
+func (e *RecordError) Unwrap() error { return e.Err }
+
 // Run reads the stream, commits, and returns one [record.Indexed] for each
 // document that it saw or removed, by path; records of other kinds that the
 // stream held are first, as they came.
@@ -137,7 +144,7 @@ func Run(ctx context.Context, in iter.Seq2[record.Record, error], opt Options) (
 			return nil, Result{}, err
 		}
 		if err := c.add(r); err != nil {
-			return nil, Result{}, err
+			return nil, Result{}, &RecordError{err}
 		}
 	}
 	return c.commit(ctx)

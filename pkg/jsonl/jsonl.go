@@ -54,9 +54,30 @@ type Input struct {
 // kinds named are decoded; all others come as [record.Raw]. Blank lines are
 // passed over, and so is a byte order mark at the beginning of a line. Several
 // objects on one line count as several records, as they do when files without
-// a last line end are concatenated. The first error ends the sequence; it is
-// an [Error] unless the input itself failed.
+// a last line end are concatenated. The first error, an [Error], ends the
+// sequence.
 func Records(inputs []Input, kinds ...string) iter.Seq2[record.Record, error] {
+	return RecordsAt(inputs, new(Place), kinds...)
+}
+
+// Place is the line that a sequence read last: where a stage that handles
+// records one by one was when it failed.
+type Place struct {
+	Name string
+	Line int // from 1; 0 before the first
+}
+
+// Wrap puts the place in front of an error that has none yet.
+func (p *Place) Wrap(err error) error {
+	var placed *Error
+	if err == nil || p.Line == 0 || errors.As(err, &placed) {
+		return err
+	}
+	return &Error{p.Name, p.Line, err}
+}
+
+// RecordsAt is [Records], and keeps the place of the last record in at.
+func RecordsAt(inputs []Input, at *Place, kinds ...string) iter.Seq2[record.Record, error] {
 	decode := make(map[string]bool, len(kinds))
 	for _, k := range kinds {
 		decode[k] = true
@@ -68,6 +89,7 @@ func Records(inputs []Input, kinds ...string) iter.Seq2[record.Record, error] {
 					yield(nil, err)
 					return
 				}
+				*at = Place{in.Name, line.n}
 				for r, err := range parse(line.text, decode) {
 					if err != nil {
 						yield(nil, &Error{in.Name, line.n, err})
@@ -107,7 +129,7 @@ func lines(in Input) iter.Seq2[line, error] {
 				text = long
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
-				yield(line{}, fmt.Errorf("%s:%d: %w", in.Name, n, err))
+				yield(line{}, &Error{in.Name, n, err})
 				return
 			}
 			text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))

@@ -45,19 +45,58 @@ func Decode(line []byte, r Record) error {
 		raw.RecordKind = KindOf(line)
 		return nil
 	}
-	if err := json.Unmarshal(line, r); err != nil {
-		return readable(err)
-	}
-	extra := extraOf(r)
-	*extra = nil
-	known := knownFields(r)
-	Fields(line, func(key string, value []byte) bool {
-		if !known[strings.ToLower(key)] {
-			*extra = append(*extra, Field{key, bytes.Clone(value)})
+	return decodeObject(line, r, reflect.TypeOf(r).Elem(), extraOf(r))
+}
+
+// decodeObject reads an object into v, a pointer to a struct of type t, and
+// its unknown fields into extra. encoding/json takes a field of another case
+// for a known one ("Text" for "text"), so such a field is kept from it.
+func decodeObject(object []byte, v any, t reflect.Type, extra *Extra) error {
+	known := knownFields(t)
+	var unknown Extra
+	folded := false
+	Fields(object, func(key string, value []byte) bool {
+		if !known[key] {
+			unknown = append(unknown, Field{key, bytes.Clone(value)})
+			folded = folded || foldsToKnown(key, known)
 		}
 		return true
 	})
+	if folded && json.Valid(object) {
+		object = onlyKnown(object, known)
+	}
+	if err := json.Unmarshal(object, v); err != nil {
+		return readable(err)
+	}
+	*extra = unknown
 	return nil
+}
+
+func foldsToKnown(key string, known map[string]bool) bool {
+	for k := range known {
+		if strings.EqualFold(k, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyKnown is the object without its unknown fields.
+func onlyKnown(object []byte, known map[string]bool) []byte {
+	out := []byte{'{'}
+	Fields(object, func(key string, value []byte) bool {
+		if known[key] {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, '"')
+			out = append(out, key...)
+			out = append(out, '"', ':')
+			out = append(out, value...)
+		}
+		return true
+	})
+	return append(out, '}')
 }
 
 // Append appends r as one JSON object, without a line end: "kind" first, then
@@ -77,17 +116,63 @@ func Append(dst []byte, r Record) ([]byte, error) {
 		dst = append(dst, ',')
 		dst = append(dst, body[1:len(body)-1]...)
 	}
-	for _, f := range *extraOf(r) {
+	if dst, err = appendExtra(dst, *extraOf(r)); err != nil {
+		return dst, err
+	}
+	return append(dst, '}'), nil
+}
+
+// appendExtra appends unknown fields, each with a comma in front unless it is
+// the first of its object.
+func appendExtra(dst []byte, extra Extra) ([]byte, error) {
+	for _, f := range extra {
 		key, err := encode(f.Key)
 		if err != nil {
 			return dst, err
 		}
-		dst = append(dst, ',')
+		if dst[len(dst)-1] != '{' {
+			dst = append(dst, ',')
+		}
 		dst = append(dst, key...)
 		dst = append(dst, ':')
 		dst = append(dst, f.Value...)
 	}
-	return append(dst, '}'), nil
+	return dst, nil
+}
+
+// UnmarshalJSON keeps the fields that a leg does not know.
+func (l *Leg) UnmarshalJSON(object []byte) error {
+	type plain Leg
+	return decodeObject(object, (*plain)(l), reflect.TypeFor[Leg](), &l.Extra)
+}
+
+// MarshalJSON writes them again.
+func (l Leg) MarshalJSON() ([]byte, error) {
+	type plain Leg
+	return encodeObject(plain(l), l.Extra)
+}
+
+// UnmarshalJSON keeps the fields that scores do not know.
+func (s *Scores) UnmarshalJSON(object []byte) error {
+	type plain Scores
+	return decodeObject(object, (*plain)(s), reflect.TypeFor[Scores](), &s.Extra)
+}
+
+// MarshalJSON writes them again.
+func (s Scores) MarshalJSON() ([]byte, error) {
+	type plain Scores
+	return encodeObject(plain(s), s.Extra)
+}
+
+func encodeObject(v any, extra Extra) ([]byte, error) {
+	body, err := encode(v)
+	if err != nil || len(extra) == 0 {
+		return body, err
+	}
+	if body, err = appendExtra(body[:len(body)-1], extra); err != nil {
+		return nil, err
+	}
+	return append(body, '}'), nil
 }
 
 // shape returns what is encoded for r: lists that readers iterate over are
@@ -189,8 +274,7 @@ func extraOf(r Record) *Extra {
 
 var fieldSets sync.Map // reflect.Type → map[string]bool
 
-func knownFields(r Record) map[string]bool {
-	t := reflect.TypeOf(r).Elem()
+func knownFields(t reflect.Type) map[string]bool {
 	if known, ok := fieldSets.Load(t); ok {
 		return known.(map[string]bool)
 	}

@@ -195,7 +195,10 @@ type Query struct {
 	Vector     Vector             `json:"vector,omitempty"`
 	Model      string             `json:"model,omitempty"`
 	BaseURL    string             `json:"base_url,omitempty"`
-	Extra      Extra              `json:"-"`
+	// Prefixes that the model of the vector was given, as in a [Chunk].
+	QueryPrefix    string `json:"query_prefix,omitempty"`
+	DocumentPrefix string `json:"document_prefix,omitempty"`
+	Extra          Extra  `json:"-"`
 }
 
 // Leg is one way of finding or ordering hits, and whether it took part.
@@ -206,6 +209,7 @@ type Leg struct {
 	By     string  `json:"by,omitempty"`     // the model or method
 	Weight float64 `json:"weight,omitempty"` // in the fusion
 	Hits   int     `json:"hits,omitempty"`
+	Extra  Extra   `json:"-"`
 }
 
 // Hit is one chunk found for a query.
@@ -233,6 +237,7 @@ type Scores struct {
 	BM25   *float64 `json:"bm25,omitempty"`   // ≥ 0
 	RRF    *float64 `json:"rrf,omitempty"`    // reciprocal rank fusion
 	Rerank *float64 `json:"rerank,omitempty"` // the scale is the reranker's own
+	Extra  Extra    `json:"-"`
 }
 
 // Answer is the reply to one question.

@@ -149,7 +149,7 @@ func TestRun(t *testing.T) {
 		asked       []string
 	}{
 		{"questions", "", []record.Record{q1, hit("1", "a"), &record.Raw{RecordKind: "note"}, hit("1", "b"), q2, hit("2", "c"), hit("2", "d")},
-			[]string{"note", "query 1 one", "hit 1 1 b", "hit 1 2 a", "query 2 two", "hit 2 1 d", "hit 2 2 c"}, []string{"one", "two"}},
+			[]string{"query 1 one", "hit 1 1 b", "hit 1 2 a", "note", "query 2 two", "hit 2 1 d", "hit 2 2 c"}, []string{"one", "two"}},
 		{"no hits", "", []record.Record{q1}, []string{"query 1 one"}, nil},
 		{"another question wins", "mine", []record.Record{q1, hit("1", "a"), hit("1", "b")},
 			[]string{"query 1 one", "hit 1 1 b", "hit 1 2 a"}, []string{"mine"}},

@@ -10,7 +10,7 @@ import (
 // Run reranks the hits of each question in a stream: a query record and the
 // hits behind it. Hits without a query record are ranked by Options.Query and
 // get one ahead of them; without that, the error is [ErrNoQuestion]. Other
-// records pass through.
+// records pass through, those between the hits of a question behind them.
 func Run(ctx context.Context, in iter.Seq2[record.Record, error], o Options) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		g := group{ctx: ctx, o: o, yield: yield}
@@ -35,6 +35,7 @@ type group struct {
 	query *record.Query
 	id    string // what its hits call it
 	hits  []*record.Hit
+	rest  []record.Record // other records that came meanwhile
 }
 
 // take adds one record and says whether to go on.
@@ -61,7 +62,10 @@ func (g *group) take(r record.Record) bool {
 		}
 		g.hits = append(g.hits, r)
 	default:
-		return g.yield(r, nil)
+		if g.query == nil {
+			return g.yield(r, nil)
+		}
+		g.rest = append(g.rest, r)
 	}
 	return true
 }
@@ -72,7 +76,8 @@ func (g *group) flush() bool {
 		return true
 	}
 	q, hits, err := Rerank(g.ctx, g.query, g.hits, g.o)
-	g.query, g.hits = nil, nil
+	rest := g.rest
+	g.query, g.hits, g.rest = nil, nil, nil
 	if err != nil {
 		g.yield(nil, err)
 		return false
@@ -82,6 +87,11 @@ func (g *group) flush() bool {
 	}
 	for _, h := range hits {
 		if !g.yield(h, nil) {
+			return false
+		}
+	}
+	for _, r := range rest {
+		if !g.yield(r, nil) {
 			return false
 		}
 	}

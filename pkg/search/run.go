@@ -98,11 +98,11 @@ func (r *run) embed(ctx context.Context, q *record.Query) error {
 
 // useOwn takes the vector that the question came with.
 func (r *run) useOwn(q *record.Query) error {
-	own := model.Info{Model: q.Model, BaseURL: q.BaseURL}
+	own := model.Info{Model: q.Model, BaseURL: q.BaseURL, QueryPrefix: q.QueryPrefix, DocumentPrefix: q.DocumentPrefix}
 	if q.Model == "" {
 		return errors.New("the question has a vector, but does not say of which model")
 	}
-	if index := Fingerprint(r.info.Settings); index.Model != own.Model || index.BaseURL != own.BaseURL {
+	if index := Fingerprint(r.info.Settings); index != own {
 		return &MismatchError{Index: index, Config: own}
 	}
 	v, err := r.checked(q.Vector)
@@ -110,7 +110,7 @@ func (r *run) useOwn(q *record.Query) error {
 		return fmt.Errorf("the question's vector: %w", err)
 	}
 	r.vector, r.by, r.weight, r.semantic = v, q.Model, 1, true
-	if e := r.embedder; e != nil && e.Info().Model == own.Model && e.Info().BaseURL == own.BaseURL {
+	if e := r.embedder; e != nil && e.Info() == own {
 		r.weight, r.semantic = e.Weight(), e.Semantic()
 	}
 	return nil

@@ -186,11 +186,15 @@ func TestOwnVector(t *testing.T) {
 		_, hits, err := searcher(t, o).Search(context.Background(), q, Params{Mode: ModeVector})
 		return hits, err
 	}
-	hits, err := search(&record.Query{Vector: record.Vector{0, 5, 0}, Model: remote.Model, BaseURL: remote.BaseURL})
+	hits, err := search(&record.Query{Vector: record.Vector{0, 5, 0}, Model: remote.Model, BaseURL: remote.BaseURL,
+		QueryPrefix: remote.QueryPrefix, DocumentPrefix: remote.DocumentPrefix})
 	if err != nil || paths(hits) != "b a" || math.Abs(hits[0].Score-1) > 1e-6 || e.calls != 0 {
 		t.Errorf("hits %s, %v, %d requests", paths(hits), err, e.calls)
 	}
 	var mismatch *MismatchError
+	if _, err := search(&record.Query{Vector: record.Vector{0, 1, 0}, Model: remote.Model, BaseURL: remote.BaseURL}); !errors.As(err, &mismatch) {
+		t.Errorf("a vector without the index's prefix: %v", err)
+	}
 	if _, err := search(&record.Query{Vector: record.Vector{0, 1, 0}, Model: "another"}); !errors.As(err, &mismatch) {
 		t.Errorf("a vector of another model: %v", err)
 	}
