@@ -145,7 +145,7 @@ func (c *checker) check(st statement) (supported bool, why string, words bool) {
 		return true, "", false
 	}
 	enough := minOverlapLatin
-	if hanShare(st.plain) > 0.25 {
+	if text.HanShare(st.plain) > 0.25 {
 		enough = minOverlapHan
 	}
 	if src.overlap(st.plain) < enough {
@@ -280,30 +280,5 @@ func (s *source) overlap(claim string) float64 {
 // foreign says whether the claim is in another language than the source, as
 // far as scripts tell: one is mostly Han and the other hardly has any.
 func (s *source) foreign(claim string) bool {
-	claimHan, sourceHan := hanShare(claim), hanShare(s.folded)
-	return claimHan > 0.5 && sourceHan < 0.1 || claimHan < 0.1 && sourceHan > 0.5
-}
-
-// hanShare is the share of Han characters among these and the words of other
-// scripts; 0.3 for a text without either, which is of no language.
-func hanShare(s string) float64 {
-	han, words, inWord := 0, 0, false
-	for _, r := range s {
-		switch {
-		case unicode.Is(unicode.Han, r):
-			han++
-			inWord = false
-		case unicode.IsLetter(r):
-			if !inWord {
-				words++
-			}
-			inWord = true
-		case !unicode.IsMark(r) && r != '\'' && r != '’':
-			inWord = false
-		}
-	}
-	if han+words == 0 {
-		return 0.3
-	}
-	return float64(han) / float64(han+words)
+	return text.Foreign(claim, s.folded)
 }

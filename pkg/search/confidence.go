@@ -47,7 +47,10 @@ import (
 // instead of .975 and .974 on XQuAD en and zh, .928 and .828 instead of .866
 // and .808 on questions of the one on passages of the other, .88 instead of .79
 // on eval/questions.jsonl. What it means depends on the model: calibrating fits
-// that, and until then the confidence is unknown where words see no answer.
+// that, and until then the confidence is unknown where words see no answer. It
+// stays unknown where it would be below the floor, but the nearest chunk is in
+// another language than the question: models set languages apart, and a floor
+// fitted mostly to questions in the language of the notes would refuse them.
 const (
 	shareWeight   = 31
 	termsWeight   = 2
@@ -92,12 +95,23 @@ func (r *run) judge(found []*candidate) {
 		lead := standout(r.nearest)
 		r.query.Signals[SignalStandout] = lead
 		if cal := r.calibration(); cal != nil && cal.Slope > 0 {
-			c, known = max(c, cal.Standout(lead)), true
+			c, known = max(c, cal.Standout(lead)), !r.foreign(found)
 		}
 	}
 	if known || c >= r.query.Floor {
 		r.query.Confidence = &c
 	}
+}
+
+// foreign says whether the chunk with the greatest cosine is in another
+// language than the question.
+func (r *run) foreign(found []*candidate) bool {
+	for _, c := range found {
+		if len(r.nearest) > 0 && c.ref == r.nearest[0].Ref {
+			return text.Foreign(r.query.Text, c.chunk.Text)
+		}
+	}
+	return false
 }
 
 // byWords is the confidence from words alone.

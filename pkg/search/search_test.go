@@ -380,17 +380,20 @@ func TestConfidence(t *testing.T) {
 }
 
 // Where the index is calibrated, the vectors of a semantic embedder speak for
-// and against an answer to a question in another language.
+// an answer to a question in another language, but do not refuse one.
 func TestConfidenceOfVectors(t *testing.T) {
 	index := newMemory(settings(remote), chunk("a", "keys are rotated once a month", 1, 0, 0), chunk("b", "lunch at noon", 0.6, 0.8, 0))
 	index.info.Calibration = &store.Calibration{Confidence: Confidence, Floor: 0.4, Slope: 50, Middle: 0.2}
 	o := Options{Reader: index, Embedder: &neural{info: remote, knows: map[string]record.Vector{
-		"密钥多久轮换": {1, 0, 0}, "黑洞怎么蒸发": {0, 0, 1}, "lunch at noon": {0, 0, 1}}}}
+		"密钥多久轮换": {1, 0, 0}, "黑洞怎么蒸发": {0, 0, 1}, "how do black holes evaporate": {0, 0, 1}, "lunch at noon": {0, 0, 1}}}}
 	for _, mode := range []string{ModeAuto, ModeVector} {
 		if q, _ := ask(t, o, "密钥多久轮换", Params{Mode: mode}); q.Confidence == nil || *q.Confidence < 0.9 || math.Abs(q.Signals[SignalStandout]-0.4) > 1e-6 {
 			t.Errorf("%s: answerable: %v of %v", mode, q.Confidence, q.Signals)
 		}
-		if q, _ := ask(t, o, "黑洞怎么蒸发", Params{Mode: mode}); q.Confidence == nil || *q.Confidence > 0.1 {
+		if q, _ := ask(t, o, "黑洞怎么蒸发", Params{Mode: mode}); q.Confidence != nil {
+			t.Errorf("%s: refused in another language: %v of %v", mode, *q.Confidence, q.Signals)
+		}
+		if q, _ := ask(t, o, "how do black holes evaporate", Params{Mode: mode}); q.Confidence == nil || *q.Confidence > 0.1 {
 			t.Errorf("%s: not answerable: %v of %v", mode, q.Confidence, q.Signals)
 		}
 	}
