@@ -24,12 +24,23 @@ import (
 // sets: XQuAD zh .956, .962, .960; CMRC 2018 .972, .976, .976; XQuAD en .965,
 // .963, .966. The share of the terms in the whole passage instead of the
 // window loses 0.07 on long questions.
+//
+// Cosines of a semantic embedder are not on the scale of a lexical one: those
+// of E5 all lie between 0.7 and 0.9. They are spread from 0 to 1 over the hits
+// and weigh 0.20. With multilingual-e5-small on the 87 questions of
+// eval/questions.jsonl that have an answer, Hit@1, Hit@4 and MRR are .793 .874
+// .835 with the cosine as it is, .793 .897 .843 spread with 0.20, .759 .885
+// .821 with 0.50, .736 .897 .808 by the fusion alone.
 type Reranker struct{}
 
 const (
 	windowTokens = 80
 	windowWeight = 0.10
 	cosineWeight = 0.10
+	spreadWeight = 0.20
+	// semanticWeight is how much a ranking by vectors weighs in the fusion at
+	// least, if it is that of a semantic embedder.
+	semanticWeight = 0.5
 )
 
 // NewReranker returns the offline reranker; it has no state.
@@ -66,10 +77,16 @@ type pool struct {
 	tokens [][]string
 	avg    float64 // tokens of a hit
 	own    bool    // the idf comes from the hits: their BM25 scores do not fit it
+
+	semantic       bool    // the cosines are those of a semantic embedder
+	lowest, spread float64 // of the cosines: the least, and how far the greatest is above it
 }
 
 func newPool(a text.Analyzer, q *record.Query, hits []*record.Hit) *pool {
-	p := &pool{own: len(q.Terms) == 0}
+	p := &pool{own: len(q.Terms) == 0, semantic: slices.ContainsFunc(q.Legs, func(l record.Leg) bool {
+		return l.Name == "vector" && l.Ran && l.Weight >= semanticWeight
+	})}
+	p.lowest, p.spread = cosines(hits)
 	total := 0
 	for _, h := range hits {
 		c := record.Chunk{Title: h.Title, Headings: h.Headings, Text: h.Text}
@@ -96,6 +113,18 @@ func newPool(a text.Analyzer, q *record.Query, hits []*record.Hit) *pool {
 	return p
 }
 
+// cosines are the least cosine of the hits and how far the greatest is above it.
+func cosines(hits []*record.Hit) (lowest, spread float64) {
+	greatest := -1.0
+	lowest = 1
+	for _, h := range hits {
+		if c := h.Scores.Vector; c != nil {
+			lowest, greatest = min(lowest, *c), max(greatest, *c)
+		}
+	}
+	return lowest, greatest - lowest
+}
+
 // countIDF weighs the terms by how many of the hits hold them.
 func (p *pool) countIDF() []float64 {
 	df := make([]int, len(p.terms))
@@ -118,8 +147,12 @@ func (p *pool) score(i int, h *record.Hit) float64 {
 	if p.ideal > 0 {
 		score = p.bm25(i, h)/p.ideal + float64(windowWeight*p.window(p.tokens[i]))
 	}
-	if h.Scores.Vector != nil {
-		score += float64(cosineWeight * *h.Scores.Vector)
+	switch cosine := h.Scores.Vector; {
+	case cosine == nil:
+	case !p.semantic:
+		score += float64(cosineWeight * *cosine)
+	case p.spread > 0:
+		score += float64(spreadWeight * (*cosine - p.lowest) / p.spread)
 	}
 	return score
 }

@@ -81,3 +81,19 @@ func TestRerankerWithoutScores(t *testing.T) {
 		t.Error("no error for an unknown analyzer")
 	}
 }
+
+// The cosines of a semantic embedder count by how they lie to each other.
+func TestRerankerSpreadsSemanticCosines(t *testing.T) {
+	q := &record.Query{Text: "alpha", Terms: map[string]float64{"alpha": 1}, Legs: []record.Leg{{Name: "vector", Ran: true, Weight: 1}}}
+	_, scores := order(t, q, []*record.Hit{
+		{ID: "a", Text: "x", Scores: record.Scores{Vector: ptr(0.9)}},
+		{ID: "b", Text: "x", Scores: record.Scores{Vector: ptr(0.85)}},
+		{ID: "c", Text: "x", Scores: record.Scores{Vector: ptr(0.8)}},
+		{ID: "d", Text: "x"},
+	})
+	for i, want := range []float64{0.2, 0.1, 0, 0} {
+		if d := scores[i] - want; d > 1e-9 || d < -1e-9 {
+			t.Errorf("scores %v", scores)
+		}
+	}
+}
