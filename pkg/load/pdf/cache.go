@@ -24,9 +24,10 @@ const cacheVersion = "2"
 // Bounds of the cache. Looking at all of its files takes a moment, so it is
 // done once a day at most.
 const (
-	unused     = 30 * 24 * time.Hour // without use, until a file is removed
-	cacheSize  = 512 << 20           // bytes
-	pruneEvery = 24 * time.Hour
+	unused      = 30 * 24 * time.Hour // without use, until a file is removed
+	cacheSize   = 512 << 20           // bytes
+	pruneEvery  = 24 * time.Hour
+	keepGivenUp = 24 * time.Hour // a timeout: it may come out better on another day
 )
 
 // cache keeps what came of each file in a file named by the engine and the
@@ -75,14 +76,20 @@ func (c *cache) get(hash string) (doc Doc, err error, ok bool) {
 	if sum != checksum(body) || json.Unmarshal([]byte(body), &e) != nil || e.Hash != hash {
 		return Doc{}, nil, false
 	}
-	touch(c.path(hash))
+	if e.Class == record.ClassTimeout && !younger(c.path(hash), keepGivenUp) {
+		return Doc{}, nil, false
+	}
+	if e.Class != record.ClassTimeout { // whose age counts from when it was tried
+		touch(c.path(hash))
+	}
 	if e.Class != "" {
 		return Doc{}, &Error{Class: e.Class, Reason: e.Reason}, true
 	}
 	return Doc{Pages: e.Pages, Running: e.Running}, nil, true
 }
 
-// put keeps a result, but not what may come out better next time.
+// put keeps a result, but not what may come out better next time. A file that
+// was given up is kept for a day, or it would cost its whole time in each run.
 func (c *cache) put(hash string, doc Doc, err error) {
 	if !c.usable(hash) {
 		return
@@ -90,7 +97,7 @@ func (c *cache) put(hash string, doc Doc, err error) {
 	e := entry{Hash: hash, Pages: doc.Pages, Running: doc.Running}
 	if err != nil {
 		var failed *Error
-		if !errors.As(err, &failed) || record.Transient(failed.Class) {
+		if !errors.As(err, &failed) || record.Transient(failed.Class) && failed.Class != record.ClassTimeout {
 			return
 		}
 		e.Class, e.Reason = failed.Class, failed.Reason
@@ -104,6 +111,11 @@ func (c *cache) put(hash string, doc Doc, err error) {
 }
 
 func checksum(s string) string { return fmt.Sprintf("%016x", xxhash.Sum64String(s)) }
+
+func younger(name string, age time.Duration) bool {
+	info, err := os.Stat(name)
+	return err == nil && time.Since(info.ModTime()) < age
+}
 
 // touch notes that a file was used.
 func touch(name string) {

@@ -32,16 +32,22 @@ func TestCache(t *testing.T) {
 			t.Errorf("%d calls, %+v, %v", calls, doc, err)
 		}
 	}
+	result = failure(record.ClassCrashed, "gone")
+	want(1, record.ClassCrashed)
+	want(2, record.ClassCrashed) // not kept
 	result = failure(record.ClassTimeout, "slow")
-	want(1, record.ClassTimeout)
-	want(2, record.ClassTimeout) // transient: not kept
-	result = failure(record.ClassPassword, "locked")
-	want(3, record.ClassPassword)
-	want(3, record.ClassPassword)
+	want(3, record.ClassTimeout)
+	want(3, record.ClassTimeout) // kept
 	files, _ := filepath.Glob(filepath.Join(dir, "pdf", "*", "*", "*"))
 	if len(files) != 1 {
 		t.Fatalf("files %q", files)
 	}
+	dayAgo := time.Now().Add(-keepGivenUp - time.Minute)
+	os.Chtimes(files[0], dayAgo, dayAgo)
+	result = failure(record.ClassPassword, "locked")
+	want(4, record.ClassPassword) // for a day
+	os.Chtimes(files[0], dayAgo, dayAgo)
+	want(4, record.ClassPassword)
 	data, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +55,8 @@ func TestCache(t *testing.T) {
 	result = nil
 	for i, damaged := range [][]byte{nil, data[:len(data)-3], bytes.Replace(data, []byte("locked"), []byte("lucked"), 1)} {
 		os.WriteFile(files[0], damaged, 0o600)
-		want(4+i, "<nil>")
-		want(4+i, "<nil>")
+		want(5+i, "<nil>")
+		want(5+i, "<nil>")
 	}
 }
 
