@@ -91,7 +91,7 @@ func newExample(t *testing.T, models string) *example {
 		t.Fatal(err)
 	}
 	return &example{dir: dir, models: models, env: []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "XDG_CACHE_HOME=" + cacheDir(t),
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "XDG_CACHE_HOME=" + t.TempDir(),
 		"LC_ALL=C.UTF-8", "NO_COLOR=1", "TERM=xterm",
 	}}
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 //	requests PATH N        wants N requests since the last look
 //	[!] sent KEY           wants that the server saw a key, or did not
 func TestScripts(t *testing.T) {
-	cache := cacheDir(t)
+	cache := t.TempDir()
 	redis := ""
 	if redistest.Available() {
 		redis = redistest.Start(t)
@@ -62,24 +62,6 @@ func TestScripts(t *testing.T) {
 			"sent":     cmdSent,
 		},
 	})
-}
-
-// cacheDir is a cache folder for one test in which only the compiled PDF
-// engine is not new: that takes seconds and is shared with kb itself.
-func cacheDir(t *testing.T) string {
-	dir := t.TempDir()
-	user, err := os.UserCacheDir()
-	if err != nil {
-		return dir
-	}
-	compiled := filepath.Join(user, "kb", "wazero")
-	if err := errors.Join(os.MkdirAll(compiled, 0o700), os.Mkdir(filepath.Join(dir, "kb"), 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(compiled, filepath.Join(dir, "kb", "wazero")); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

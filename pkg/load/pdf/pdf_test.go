@@ -2,7 +2,10 @@ package pdf
 
 import (
 	"bytes"
+	"compress/lzw"
 	"context"
+	"crypto/md5"
+	"crypto/rc4"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -265,6 +268,107 @@ func TestTrial(t *testing.T) {
 			t.Errorf("%v: compiled: %v", trial, prepared)
 		}
 		w.close()
+	}
+}
+
+// page is a PDF of one page with these contents, an object, in a font that is
+// one too; more objects follow from number 6.
+func page(font, contents string, more ...string) []byte {
+	return file(append([]string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 5 0 R /Resources << /Font << /F1 4 0 R >> >> >>",
+		font, contents,
+	}, more...)...)
+}
+
+// gbk is text in a font that is not embedded and names a predefined CMap.
+func gbk(codes string) []byte {
+	return page("<< /Type /Font /Subtype /Type0 /BaseFont /STSong-Light /Encoding /GBK-EUC-H /DescendantFonts [6 0 R] >>",
+		stream("", "BT /F1 12 Tf 50 750 Td <"+hex.EncodeToString([]byte(codes))+"> Tj ET"),
+		"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /STSong-Light /FontDescriptor 7 0 R"+
+			" /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> >>",
+		"<< /Type /FontDescriptor /FontName /STSong-Light /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0"+
+			" /Ascent 880 /Descent -120 /CapHeight 880 /StemV 93 >>")
+}
+
+// encrypted is a page that the empty password opens: RC4 with 40 bits, ISO
+// 32000-1 section 7.6.3.
+func encrypted(content string) []byte {
+	pad, _ := hex.DecodeString("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
+	crypt := func(key []byte, data string) []byte {
+		c, _ := rc4.NewCipher(key)
+		out := make([]byte, len(data))
+		c.XORKeyStream(out, []byte(data))
+		return out
+	}
+	owner, id := strings.Repeat("o", 32), "0123456789abcdef"
+	sum := md5.Sum([]byte(string(pad) + owner + "\xfc\xff\xff\xff" + id)) // /P -4
+	key := sum[:5]
+	ofStream := md5.Sum(append(bytes.Clone(key), 5, 0, 0, 0, 0)) // object 5, generation 0
+	return bytes.Replace(page(font, stream("", string(crypt(ofStream[:10], content)))), []byte("/Root 1 0 R"),
+		fmt.Appendf(nil, "/Root 1 0 R /ID [<%x> <%x>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x> >>",
+			id, id, owner, crypt(key, string(pad))), 1)
+}
+
+func filtered(content string) []byte {
+	var b bytes.Buffer
+	w := lzw.NewWriter(&b, lzw.MSB, 8) // as in PDF while codes have 9 bits
+	w.Write([]byte(content))
+	w.Close()
+	return page(font, stream("/Filter [/ASCIIHexDecode /LZWDecode]", hex.EncodeToString(b.Bytes())+">"))
+}
+
+func TestFormats(t *testing.T) {
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"predefined CMap": {gbk("\xc4\xe3\xba\xc3"), "你好"},
+		"empty password":  {encrypted(lines("hello")), "hello"},
+		"LZW in hex":      {filtered(lines("hello")), "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc, err := extract(extractor(t, PDFium), c.data)
+			if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Text != c.want {
+				t.Errorf("%+v, %v", doc, err)
+			}
+		})
+	}
+}
+
+func TestManyPages(t *testing.T) {
+	var contents []string
+	for i := range 300 {
+		contents = append(contents, lines(fmt.Sprintf("begins %d", i), "word"+strings.Repeat("x", i%7)))
+	}
+	doc, err := extract(extractor(t, PDFium), pagesOf(contents...))
+	if err != nil || len(doc.Pages) != 300 {
+		t.Fatalf("%d pages, %v", len(doc.Pages), err)
+	}
+	for i, p := range doc.Pages {
+		if want := "word" + strings.Repeat("x", i%7); !strings.HasSuffix(p.Text, want) {
+			t.Errorf("page %d: %q", i+1, p.Text)
+		}
+	}
+}
+
+// Nothing is started for what is no PDF, nor for what the cache knows.
+func TestStart(t *testing.T) {
+	x := NewExtractor(Options{Engine: PDFium, CacheDir: t.TempDir()})
+	defer x.Close()
+	w := x.all[0].(*wasmEngine)
+	w.trial = time.Minute
+	extract(x, []byte("hello"))
+	if w.box != nil {
+		t.Error("started for what is no PDF")
+	}
+	data := pagesOf(lines("hello"))
+	if _, err := extract(x, data); err != nil || w.box == nil {
+		t.Fatalf("not started, %v", err)
+	}
+	w.close()
+	if doc, err := extract(x, data); err != nil || doc.Pages[0].Text != "hello" || w.box != nil {
+		t.Errorf("started for what the cache knows: %+v, %v", doc, err)
 	}
 }
 
