@@ -27,6 +27,7 @@ func newAsk(e *env, s *settings) *cobra.Command {
 		out      outputFlags
 		noRerank bool
 		noCache  bool
+		agent    bool
 		name     string
 	)
 	cmd := &cobra.Command{
@@ -53,6 +54,15 @@ func newAsk(e *env, s *settings) *cobra.Command {
 			if noCache {
 				opt.Cache = nil
 			}
+			if agent {
+				if opt.Answer.Generator.Offline() {
+					return withHint(usagef("--agent needs a chat model"), "set KB_CHAT_BASE_URL to one that can call tools, or leave --agent out")
+				}
+				opt.Agent = true
+				if out.human(e) {
+					opt.Looked = e.showSearch
+				}
+			}
 			answerer, err := s.answerer(e, opt, name, out.human(e), c)
 			if err != nil {
 				return err
@@ -71,6 +81,7 @@ func newAsk(e *env, s *settings) *cobra.Command {
 	chatFlags(cmd, s)
 	cmd.Flags().Float64Var(&f.MinScore, "min-score", 0, "leave out passages whose reranked score is below this (inclusive)")
 	sessionFlag(cmd, &name)
+	cmd.Flags().BoolVar(&agent, "agent", false, "let the chat model search by itself, in several rounds, before it answers")
 	cmd.Flags().BoolVar(&noCache, "no-cache", false, "ask the model even if Redis has an answer")
 	cmd.Flags().BoolVar(&noRerank, "no-rerank", false, "keep the order of the search")
 	return cmd
@@ -111,6 +122,11 @@ func (s *settings) answerer(e *env, opt ask.Options, session string, human bool,
 		talk.Rewritten = e.showRewritten
 	}
 	return talk, nil
+}
+
+// showSearch shows what the model looks for.
+func (e *env) showSearch(query string, hits int) {
+	fmt.Fprintln(e.stdout, e.style().dim(fmt.Sprintf("? %s (%s)", answer.Plain(query), count(hits, "hit"))))
 }
 
 // showRewritten shows a follow-up as it is searched, so that a wrong rewrite

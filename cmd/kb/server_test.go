@@ -87,7 +87,11 @@ func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
 
 func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Input json.RawMessage `json:"input"`
+		Input    json.RawMessage `json:"input"`
+		Tools    []any           `json:"tools"`
+		Messages []struct {
+			Role string `json:"role"`
+		} `json:"messages"`
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -108,6 +112,10 @@ func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/embeddings":
 		m.embed(w, texts)
 	case "/v1/chat/completions":
+		if n := len(body.Messages); len(body.Tools) > 0 && body.Messages[n-1].Role == "user" {
+			m.callSearch(w)
+			return
+		}
 		m.chat(w)
 	default:
 		rerankReply(w, r.URL.Path, raw)
@@ -129,6 +137,13 @@ func (m *modelServer) embed(w http.ResponseWriter, texts []string) {
 		data = append(data, item{i, v})
 	}
 	json.NewEncoder(w).Encode(map[string]any{"data": data})
+}
+
+// callSearch is a model that looks something up before it answers.
+func (m *modelServer) callSearch(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"search","arguments":"{\"query\":\"hotel approvals\"}"}}]}}]}`+"\n\n")
+	fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 }
 
 func (m *modelServer) chat(w http.ResponseWriter) {

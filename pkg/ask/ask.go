@@ -22,6 +22,10 @@ type Options struct {
 	// Search.MinScore applies to the score that orders the passages.
 	Search search.Params
 	Cache  *Cache // nil: every answer is written anew
+	// Agent lets the chat model look for the passages itself, in several
+	// searches. Looked is told each of them; may be nil.
+	Agent  bool
+	Looked func(query string, hits int)
 }
 
 func asQuery(question string) *record.Query {
@@ -42,14 +46,25 @@ func answerAnew(ctx context.Context, q *record.Query, o Options, emit func(delta
 	// The answer stage applies the limit, as its refusal names what came nearest.
 	limit := o.Search.MinScore
 	o.Search.MinScore = 0
-	q, hits, err := find(ctx, q, o)
+	var queries []string
+	var hits []*record.Hit
+	var err error
+	if o.Agent {
+		q, hits, queries, err = o.gather(ctx, q)
+	} else {
+		q, hits, err = find(ctx, q, o)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Reranker == nil || search.Reranked(q.Legs) {
 		o.Answer.MinScore = limit // else it was meant for other scores
 	}
-	return answer.Answer(ctx, q, hits, o.Answer, emit)
+	a, err := answer.Answer(ctx, q, hits, o.Answer, emit)
+	if a != nil {
+		a.Searches = queries
+	}
+	return a, err
 }
 
 // Find returns the passages that an answer would draw on.

@@ -83,7 +83,7 @@ func (c *Cache) key(q *record.Query, o Options) (string, error) {
 		return "", err
 	}
 	return cache.Key("answer", o.Searcher.Info().Version, q.Text, string(q.Vector.Bytes()), string(search), reranker,
-		o.Answer.Generator.Name(), fmt.Sprint(o.Answer.MaxContext, o.Answer.MinScore, o.Answer.Verify), c.Settings), nil
+		o.Answer.Generator.Name(), fmt.Sprint(o.Answer.MaxContext, o.Answer.MinScore, o.Answer.Verify, o.Agent), c.Settings), nil
 }
 
 // readAnswer reads a cached value; nil if there is none, or if it is not one.

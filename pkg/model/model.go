@@ -7,6 +7,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sort"
@@ -108,15 +109,38 @@ type Generator interface {
 // Passages.
 type Request struct {
 	Messages []Message
+	Tools    []Tool // that the model may call instead of answering; the offline generator calls none
 	Question string
 	Passages []record.Passage
 	Terms    map[string]float64 // idf of the question's terms
 }
 
-// Message is one turn for a chat model. Role is system, user or assistant.
+// Message is one turn for a chat model. Role is system, user, assistant or
+// tool; an assistant's turn may hold calls of tools, and a tool's turn answers
+// one of them.
 type Message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+// Tool is a function that a model may call. Parameters is a JSON Schema.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// ToolCall is a model's call of a tool, in the form of the chat completions
+// API. Arguments are what the model wrote: JSON, if all went well.
+type ToolCall struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"` // function
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
 }
 
 // Event is a piece of a streamed answer.
@@ -125,4 +149,5 @@ type Event struct {
 	Reasoning string        // thinking aloud, never part of the answer
 	Finish    string        // stop, length, content_filter, …; "" until the end
 	Usage     *record.Usage // where the server told
+	ToolCalls []ToolCall    // with the finish: what the model wants called
 }

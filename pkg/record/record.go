@@ -245,6 +245,7 @@ type Answer struct {
 	Query      string    `json:"query"`               // the query's id
 	Question   string    `json:"question,omitempty"`  // as it was asked
 	Rewritten  string    `json:"rewritten,omitempty"` // a follow-up as it was searched, where that differs
+	Searches   []string  `json:"searches,omitempty"`  // that the model made to find the passages
 	Text       string    `json:"text"`
 	Refused    bool      `json:"refused"`
 	Reason     string    `json:"reason,omitempty"` // why it was refused or is not complete

@@ -60,7 +60,7 @@ func (g *Generator) Generate(ctx context.Context, req model.Request) iter.Seq2[m
 		defer cancel()
 		a := &answer{g: g, yield: yield}
 		err := g.retry(ctx, g.cfg.Tries, func() error {
-			err := a.run(ctx, req.Messages)
+			err := a.run(ctx, req)
 			if err != nil && (a.started || a.stopped) {
 				err = &finalError{err}
 			}
@@ -93,12 +93,13 @@ type answer struct {
 	stopped bool // the caller wants no more
 	finish  string
 	usage   *record.Usage
+	calls   []model.ToolCall
 }
 
-func (a *answer) run(ctx context.Context, messages []model.Message) error {
+func (a *answer) run(ctx context.Context, req model.Request) error {
 	g := a.g
-	a.think, a.finish, a.usage = thinker{hold: g.holds()}, "", nil
-	res, err := g.open(ctx, messages)
+	a.think, a.finish, a.usage, a.calls = thinker{hold: g.holds()}, "", nil, nil
+	res, err := g.open(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -156,6 +157,7 @@ func (a *answer) take(p piece) error {
 	if p.usage != nil {
 		a.usage = p.usage
 	}
+	a.calls = mergeCalls(a.calls, p.calls)
 	text, thinking := a.think.write(p.text)
 	a.emit(model.Event{Text: text, Reasoning: p.reasoning + thinking})
 	if p.finish == "" {
@@ -173,7 +175,7 @@ func (a *answer) take(p piece) error {
 }
 
 func (a *answer) emit(e model.Event) {
-	if a.stopped || e == (model.Event{}) {
+	if a.stopped || e.Text == "" && e.Reasoning == "" && e.Finish == "" {
 		return
 	}
 	a.started = true
@@ -195,7 +197,7 @@ func (a *answer) end() error {
 	if !known(a.finish) {
 		a.g.cfg.Warn(fmt.Sprintf("%s: the answer ended with finish_reason %q, which is not known; it may not be complete", a.g.endpoint, a.finish))
 	}
-	a.emit(model.Event{Finish: a.finish, Usage: a.usage})
+	a.emit(model.Event{Finish: a.finish, Usage: a.usage, ToolCalls: a.calls})
 	return nil
 }
 

@@ -17,12 +17,12 @@ type habits struct {
 }
 
 // open makes the call, with as little in its body as the server takes.
-func (g *Generator) open(ctx context.Context, messages []model.Message) (*response, error) {
+func (g *Generator) open(ctx context.Context, req model.Request) (*response, error) {
 	g.mu.Lock()
 	h := g.habits
 	g.mu.Unlock()
 	for {
-		body := g.request(messages, h)
+		body := g.request(req, h)
 		res, err := g.post(ctx, g.endpoint, body)
 		if err == nil {
 			g.mu.Lock()
@@ -36,8 +36,11 @@ func (g *Generator) open(ctx context.Context, messages []model.Message) (*respon
 	}
 }
 
-func (g *Generator) request(messages []model.Message, h habits) map[string]any {
-	body := map[string]any{"messages": messages, "stream": true}
+func (g *Generator) request(req model.Request, h habits) map[string]any {
+	body := map[string]any{"messages": req.Messages, "stream": true}
+	if len(req.Tools) > 0 {
+		body["tools"] = wireTools(req.Tools)
+	}
 	if g.cfg.Model != "" {
 		body["model"] = g.cfg.Model
 	}

@@ -15,6 +15,7 @@ type piece struct {
 	reasoning string
 	finish    string
 	usage     *record.Usage
+	calls     []callPart
 	whole     bool // it is a completion, not a part of one
 	failed    bool // it is an error, whatever else it holds
 }
@@ -36,6 +37,7 @@ type wireMessage struct {
 	Content          json.RawMessage `json:"content"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
+	ToolCalls        json.RawMessage `json:"tool_calls"`
 }
 
 // parsePiece reads a message; false if it is not an object of JSON.
@@ -62,6 +64,7 @@ func parsePiece(data []byte) (piece, bool) {
 		}
 		text, thinking := content(m.Content)
 		p.text += text
+		p.calls = append(p.calls, parseCalls(m.ToolCalls)...)
 		p.reasoning += thinking + pick(scalar(m.ReasoningContent), scalar(m.Reasoning))
 	}
 	return p, true
