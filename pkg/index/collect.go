@@ -10,10 +10,23 @@ import (
 	"kb/pkg/store"
 )
 
-// collector gathers a stream until all of it is known to be sound.
+// maxHeld is how many bytes of complete documents are held back before the
+// store is locked to take them.
+const maxHeld = 16 << 20
+
+// collector gathers a stream. Documents that are complete wait in memory while
+// they are few, so that a small change locks the store only when the stream
+// has ended; once there are more, all of them go to the store's transaction,
+// which keeps them apart until the commit.
 type collector struct {
 	opt      Options
-	known    *state
+	known    *state // of the last version seen; once tx is set, of the one that the lock protects
+	tx       store.Tx
+	reset    bool        // the transaction was reset
+	written  []string    // paths that were put; some may have a newer reading since
+	waiting  []*document // complete and changed, not yet put
+	held     int         // bytes of these, about
+	maxHeld  int
 	settings store.Settings // of the chunks that have vectors
 	vectors  bool           // some chunk has one
 	first    string         // path of the first chunk with a vector, for messages
@@ -29,16 +42,17 @@ type document struct {
 	hash   string
 	of     int
 	bySeq  map[int]*record.Chunk // those that came; nil once the document is complete
-	chunks []*record.Chunk       // in order; nil until the document is complete, or when it is unchanged
+	chunks []*record.Chunk       // in order, while the document waits to be put
 	meta   store.Document
 	stats  record.Indexed
 	failed int
-	same   bool // complete, and equal to what the snapshot has
+	bare   int  // chunks that nobody tried to embed
+	same   bool // complete, and equal to what the index had when it was
 }
 
 func newCollector(known *state, opt Options) *collector {
 	return &collector{
-		opt: opt, known: known,
+		opt: opt, known: known, maxHeld: maxHeld,
 		docs:    map[string]*document{},
 		skipped: map[string]record.Skipped{},
 	}
@@ -141,8 +155,9 @@ func (c *collector) finish(d *document) {
 		Chunks: d.of, Sum: store.Sum(d.chunks),
 	}
 	d.stats = record.Indexed{Path: first.Path, Chunks: d.of}
-	d.failed = 0
+	size := 0
 	for _, ch := range d.chunks {
+		size += len(ch.Text) + 4*len(ch.Vector)
 		switch {
 		case len(ch.Vector) > 0 && ch.Reused:
 			d.meta.Vectors++
@@ -152,6 +167,8 @@ func (c *collector) finish(d *document) {
 			d.stats.Embedded++
 		case ch.Error != "":
 			d.failed++
+		default:
+			d.bare++
 		}
 		ch.Reused = false // of this run; the index is the same without it
 	}
@@ -160,7 +177,10 @@ func (c *collector) finish(d *document) {
 		(d.meta.Vectors == 0 || sameFingerprint(c.known.info.Settings, c.settings))
 	if d.same {
 		d.chunks = nil
+		return
 	}
+	c.waiting = append(c.waiting, d)
+	c.held += size
 }
 
 // missing says which chunks of an incomplete document did not come.
@@ -175,17 +195,6 @@ func (d *document) missing() string {
 		gone[5] = "…"
 	}
 	return fmt.Sprintf("%d of %d chunks came (missing: %s)", len(d.bySeq), d.of, strings.Join(gone, ", "))
-}
-
-// withoutVector counts the chunks that nobody tried to embed.
-func (d *document) withoutVector() int {
-	n := 0
-	for _, ch := range d.chunks {
-		if len(ch.Vector) == 0 && ch.Error == "" {
-			n++
-		}
-	}
-	return n
 }
 
 func (c *collector) paths() []string {

@@ -9,17 +9,16 @@ import (
 
 	"kb/pkg/record"
 	"kb/pkg/store"
-	"kb/pkg/text"
 )
 
 // plan is what is to be done to one state of the index.
 type plan struct {
 	put     []string // complete documents that are new or changed
 	remove  []string
+	rest    []string // documents of the index that are neither
 	report  []*record.Indexed
 	result  Result
 	reset   bool // the fingerprint or the analyzer changes: everything is written again
-	carry   []string
 	skipped []record.Skipped
 	roots   []record.Root
 	target  store.Settings
@@ -30,7 +29,7 @@ func (c *collector) commit(ctx context.Context) ([]record.Record, Result, error)
 	if err != nil {
 		return nil, Result{}, err
 	}
-	if c.changes(p, c.known) {
+	if c.tx != nil || c.changes(p, c.known) {
 		if p, err = c.write(ctx); err != nil {
 			return nil, Result{}, err
 		}
@@ -44,47 +43,31 @@ func (c *collector) commit(ctx context.Context) ([]record.Record, Result, error)
 	return out, p.result, nil
 }
 
-// write plans again on the state that the lock protects, and commits it.
+// write puts what is still waiting, plans on the state that the lock protects,
+// and commits.
 func (c *collector) write(ctx context.Context) (*plan, error) {
-	tx, err := c.opt.Store.Begin(ctx, !c.opt.NoWait)
+	if err := c.put(ctx); err != nil {
+		return nil, err
+	}
+	p, err := c.plan(c.known)
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback()
-	now, err := readState(ctx, tx.Reader())
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.plan(now)
-	if err != nil {
-		return nil, err
-	}
-	c.warnAnalyzer(now.info.Settings, p.target)
-	if was := now.info.Settings; was.Calibration != nil && p.target.Calibration == nil {
+	c.warnAnalyzer(c.known.info.Settings, p.target)
+	if was := c.known.info.Settings; was.Calibration != nil && p.target.Calibration == nil {
 		c.opt.Warn("the floor of refusal was fitted to the index as it was: it is dropped; fit it again with kb eval --calibrate")
 	}
-	if p.reset {
-		tx.Reset()
-	}
-	for _, path := range p.carry {
-		if err := carry(ctx, tx, now.docs[path]); err != nil {
-			return nil, err
-		}
+	if err := c.amend(ctx, p); err != nil {
+		return nil, err
 	}
 	for _, path := range p.remove {
-		if err := tx.Remove(ctx, path); err != nil {
+		if err := c.tx.Remove(ctx, path); err != nil {
 			return nil, err
 		}
 	}
-	for _, path := range p.put {
-		d := c.docs[path]
-		if err := tx.Put(ctx, d.meta, d.chunks); err != nil {
-			return nil, err
-		}
-	}
-	tx.SetSkipped(p.skipped)
-	tx.SetRoots(p.roots)
-	if p.result.Info, err = tx.Commit(ctx, p.target); err != nil {
+	c.tx.SetSkipped(p.skipped)
+	c.tx.SetRoots(p.roots)
+	if p.result.Info, err = c.tx.Commit(ctx, p.target); err != nil {
 		return nil, err
 	}
 	p.result.Written = true
@@ -97,6 +80,37 @@ func (c *collector) warnAnalyzer(was, is store.Settings) {
 		return
 	}
 	c.opt.Warn(fmt.Sprintf("analyzer %s in place of %s: the words of all documents are indexed again", is.Analyzer, was.Analyzer))
+}
+
+// amend brings what was put in step with the plan: a reset takes the documents
+// that stay along, and a document of which a newer reading did not arrive whole
+// is as it was.
+func (c *collector) amend(ctx context.Context, p *plan) error {
+	carried := p.rest
+	if !c.reset && !p.reset {
+		carried = nil
+		for _, path := range c.written {
+			_, stays := slices.BinarySearch(p.put, path)
+			_, known := c.known.docs[path]
+			switch {
+			case stays:
+			case known:
+				carried = append(carried, path)
+			default:
+				if err := c.tx.Remove(ctx, path); err != nil {
+					return err
+				}
+			}
+		}
+	} else if len(p.put) == 0 {
+		c.tx.Reset()
+	}
+	for _, path := range carried {
+		if err := carry(ctx, c.tx, c.known.docs[path]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // carry writes a document of the old index again as it was.
@@ -178,8 +192,8 @@ func (c *collector) planDocuments(p *plan, st *state) map[string]bool {
 		case d.same:
 			stats.Reason = overtaken
 			p.add(record.StatusIncomplete, &stats)
-		case st.info.Dim > 0 && d.withoutVector() > 0:
-			stats.Reason = fmt.Sprintf("%d chunks have no vector, but the index has: put \"kb embed\" before \"kb index\"", d.withoutVector())
+		case c.refuses(d, st):
+			stats.Reason = fmt.Sprintf("%d chunks have no vector, but the index has: put \"kb embed\" before \"kb index\"", d.bare)
 			p.add(record.StatusIncomplete, &stats)
 		default:
 			p.put = append(p.put, path)
@@ -298,24 +312,23 @@ func (c *collector) newSkipped(st *state) int {
 // planSettings decides what the index will be built with. Other vectors than
 // those of the index may replace it as a whole, never mix with it.
 func (c *collector) planSettings(p *plan, st *state) error {
-	analyzer := cmp.Or(c.opt.Analyzer, st.info.Analyzer, text.DefaultAnalyzer)
+	analyzer := c.analyzer(st)
 	p.target = st.info.Settings
 	p.target.Analyzer = analyzer
 	replaced := map[string]bool{}
 	for _, path := range slices.Concat(p.put, p.remove) {
 		replaced[path] = true
 	}
-	var rest []string
 	for path := range st.docs {
 		if !replaced[path] {
-			rest = append(rest, path)
+			p.rest = append(p.rest, path)
 		}
 	}
-	slices.Sort(rest)
+	slices.Sort(p.rest)
 	putsVectors := c.vectors && len(p.put) > 0
-	if putsVectors && st.info.Dim > 0 && !sameFingerprint(c.settings, st.info.Settings) {
-		if len(rest) > 0 {
-			return &MismatchError{Name: c.opt.Store.Name(), Index: st.info.Settings, Stream: c.settings, Missing: len(rest), Example: rest[0]}
+	if putsVectors && c.otherVectors(st) {
+		if len(p.rest) > 0 {
+			return &MismatchError{Name: c.opt.Store.Name(), Index: st.info.Settings, Stream: c.settings, Missing: len(p.rest), Example: p.rest[0]}
 		}
 		p.reset = true
 		p.target.Calibration = nil // what its vectors told was another model's
@@ -325,8 +338,8 @@ func (c *collector) planSettings(p *plan, st *state) error {
 		p.target = c.settings
 		p.target.Analyzer, p.target.Calibration = analyzer, calibration
 	}
-	if st.exists && st.info.Analyzer != analyzer {
-		p.reset, p.carry = true, rest
+	if c.otherAnalyzer(st) {
+		p.reset = true
 		p.target.Calibration = nil // fitted on other scores
 	}
 	return nil

@@ -14,9 +14,11 @@
 //   - A stream with a broken line, a broken vector or vectors of two models
 //     changes nothing.
 //
-// The stream is read to its end before the store is locked, so a slow
-// embedding run does not keep other writers out. All changes of a run become
-// visible at once.
+// All changes of a run become visible at once, at its end. A stream with little
+// that is new is read to its end before the store is locked, so that a slow
+// embedding run does not keep other writers out. Memory is kept for the documents
+// of which chunks are missing, and for 16 MiB of complete ones: beyond that the
+// store is locked and takes each document as soon as it is complete.
 package index
 
 import (
@@ -138,13 +140,20 @@ func Run(ctx context.Context, in iter.Seq2[record.Record, error], opt Options) (
 	if err := store.CheckWritable(opt.Store); err != nil {
 		return nil, Result{}, err
 	}
-	c := newCollector(known, opt)
+	return newCollector(known, opt).run(ctx, in)
+}
+
+func (c *collector) run(ctx context.Context, in iter.Seq2[record.Record, error]) ([]record.Record, Result, error) {
+	defer c.close()
 	for r, err := range in {
 		if err != nil {
 			return nil, Result{}, err
 		}
 		if err := c.add(r); err != nil {
 			return nil, Result{}, &RecordError{err}
+		}
+		if err := c.spill(ctx); err != nil {
+			return nil, Result{}, err
 		}
 	}
 	return c.commit(ctx)
