@@ -68,10 +68,11 @@ func Encode(rows [][]float32, dim int) *Block {
 	b.Err, b.Check = make([]float32, len(rows)), make([]int32, len(rows))
 	stride := Stride(dim)
 	b.Codes = make([]byte, len(rows)*stride)
+	c := newCoder(b.Base, b.Step)
 	for i, x := range rows {
-		b.Err[i] = encodeRow(b.Codes[i*stride:(i+1)*stride], x, b.Base, b.Step)
+		b.Err[i] = c.encode(b.Codes[i*stride:(i+1)*stride], x)
 	}
-	scanGo(b.Check, b.Codes, checkDigits(stride))
+	scan(b.Check, b.Codes, checkDigits(stride))
 	return b
 }
 
@@ -103,8 +104,23 @@ func ranges(rows [][]float32, dim int) (base, step []float32) {
 	return base, step
 }
 
-// encodeRow writes the codes of one row and returns its error, rounded up.
-func encodeRow(dst []byte, x, base, step []float32) float32 {
+// coder has what encoding a row needs of each dimension.
+type coder []struct{ base, step, inverse float64 }
+
+func newCoder(base, step []float32) coder {
+	c := make(coder, len(base))
+	for j := range c {
+		c[j].base, c[j].step = float64(base[j]), float64(step[j])
+		if c[j].step > 0 {
+			c[j].inverse = 1 / c[j].step
+		}
+	}
+	return c
+}
+
+// encode writes the codes of one row and returns its error, rounded up. It uses
+// no operation that a machine may fuse, so the codes are the same everywhere.
+func (c coder) encode(dst []byte, x []float32) float32 {
 	for j := range dst {
 		dst[j] = pad
 	}
@@ -112,33 +128,32 @@ func encodeRow(dst []byte, x, base, step []float32) float32 {
 		return NoVector
 	}
 	sum := 0.0
-	for j, v := range x[:len(base)] {
-		c := level(float64(v), float64(base[j]), float64(step[j]))
-		dst[j] = c
-		d := float64(v) - decode(base[j], step[j], c)
-		sum += float64(d * d)
+	dst = dst[:len(c)]
+	for j, v := range x[:len(c)] {
+		d := &c[j]
+		code := level(float64(float64(v)-d.base) * d.inverse)
+		dst[j] = code
+		e := float64(v) - (d.base + float64(d.step*float64(code)))
+		sum += float64(e * e)
 	}
 	return roundUp(math.Sqrt(sum)*(1+1e-9) + 1e-12)
 }
 
-func decode(base, step float32, c byte) float64 {
-	return float64(base) + float64(float64(step)*float64(c))
-}
-
-// level is the code that is nearest to v.
-func level(v, base, step float64) byte {
-	if step == 0 {
-		return pad
-	}
-	at := (v - base) / step
-	c := min(max(math.Round(at), lowest), highest)
-	if c == backslash {
+// level is the code that is nearest to a place between the codes. Where the step
+// is 0 every code stands for the base.
+func level(at float64) byte {
+	code := min(max(int(at+0.5), lowest), highest)
+	if code == backslash {
 		if at < backslash {
 			return backslash - 1
 		}
 		return backslash + 1
 	}
-	return byte(c)
+	return byte(code)
+}
+
+func decode(base, step float32, c byte) float64 {
+	return float64(base) + float64(float64(step)*float64(c))
 }
 
 func roundUp(x float64) float32 {
