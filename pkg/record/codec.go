@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // New returns an empty record of a kind, or nil for a kind that kb does not
@@ -44,6 +45,12 @@ func Decode(line []byte, r Record) error {
 		raw.Line = bytes.Clone(line)
 		raw.RecordKind = KindOf(line)
 		return nil
+	}
+	if c, ok := r.(*Chunk); ok {
+		if usual := (Chunk{}); readChunk(line, &usual) {
+			*c = usual
+			return nil
+		}
 	}
 	return decodeObject(line, r, reflect.TypeOf(r).Elem(), extraOf(r))
 }
@@ -105,9 +112,23 @@ func Append(dst []byte, r Record) ([]byte, error) {
 	if raw, ok := r.(*Raw); ok {
 		return append(dst, raw.Line...), nil
 	}
-	body, err := encode(shape(r))
+	var err error
+	if c, ok := r.(*Chunk); ok {
+		dst, err = appendChunk(dst, c)
+	} else {
+		dst, err = appendFields(dst, r)
+	}
 	if err != nil {
 		return dst, fmt.Errorf("%s record: %w", r.Kind(), err)
+	}
+	return append(appendExtra(dst, *extraOf(r)), '}'), nil
+}
+
+// appendFields appends the fields of the struct, without the closing brace.
+func appendFields(dst []byte, r Record) ([]byte, error) {
+	body, err := encode(shape(r))
+	if err != nil {
+		return dst, err
 	}
 	dst = append(dst, `{"kind":"`...)
 	dst = append(dst, r.Kind()...)
@@ -116,28 +137,21 @@ func Append(dst []byte, r Record) ([]byte, error) {
 		dst = append(dst, ',')
 		dst = append(dst, body[1:len(body)-1]...)
 	}
-	if dst, err = appendExtra(dst, *extraOf(r)); err != nil {
-		return dst, err
-	}
-	return append(dst, '}'), nil
+	return dst, nil
 }
 
 // appendExtra appends unknown fields, each with a comma in front unless it is
 // the first of its object.
-func appendExtra(dst []byte, extra Extra) ([]byte, error) {
+func appendExtra(dst []byte, extra Extra) []byte {
 	for _, f := range extra {
-		key, err := encode(f.Key)
-		if err != nil {
-			return dst, err
-		}
 		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, key...)
+		dst = AppendString(dst, f.Key)
 		dst = append(dst, ':')
 		dst = append(dst, f.Value...)
 	}
-	return dst, nil
+	return dst
 }
 
 // UnmarshalJSON keeps the fields that a leg does not know.
@@ -169,22 +183,13 @@ func encodeObject(v any, extra Extra) ([]byte, error) {
 	if err != nil || len(extra) == 0 {
 		return body, err
 	}
-	if body, err = appendExtra(body[:len(body)-1], extra); err != nil {
-		return nil, err
-	}
-	return append(body, '}'), nil
+	return append(appendExtra(body[:len(body)-1], extra), '}'), nil
 }
 
 // shape returns what is encoded for r: lists that readers iterate over are
 // written as [] rather than null.
 func shape(r Record) any {
 	switch r := r.(type) {
-	case *Chunk:
-		if r.Headings == nil {
-			c := *r
-			c.Headings = []string{}
-			return &c
-		}
 	case *Hit:
 		if r.Headings == nil {
 			h := *r
@@ -318,38 +323,59 @@ func KindOf(line []byte) string {
 // object, until yield returns false. It reads a valid object right and stops
 // early in a broken one; it never fails.
 func Fields(line []byte, yield func(key string, value []byte) bool) {
+	walk(line, func(key, value []byte) bool { return yield(string(key), value) })
+}
+
+// walk calls yield with each key and value at the top level of a JSON object,
+// until yield returns false. It returns whether the object is whole and nothing
+// follows it; what the values are made of is for yield to check.
+func walk(line []byte, yield func(key, value []byte) bool) bool {
 	i := skipSpace(line, 0)
 	if i >= len(line) || line[i] != '{' {
-		return
+		return false
 	}
-	i++
-	for {
-		i = skipSpace(line, i)
-		if i < len(line) && line[i] == ',' {
-			i = skipSpace(line, i+1)
-		}
-		if i >= len(line) || line[i] != '"' {
-			return
-		}
+	i = skipSpace(line, i+1)
+	if i < len(line) && line[i] == '}' {
+		return skipSpace(line, i+1) == len(line)
+	}
+	for i < len(line) && line[i] == '"' {
 		end := skipValue(line, i)
-		var key string
-		if end < 0 || json.Unmarshal(line[i:end], &key) != nil {
-			return
+		if end < 0 {
+			return false
 		}
+		key, ok := readKey(line[i:end])
 		i = skipSpace(line, end)
-		if i >= len(line) || line[i] != ':' {
-			return
+		if !ok || i >= len(line) || line[i] != ':' {
+			return false
 		}
 		i = skipSpace(line, i+1)
 		end = skipValue(line, i)
-		if end < 0 {
-			return
+		if end < 0 || !yield(key, line[i:end]) {
+			return false
 		}
-		if !yield(key, line[i:end]) {
-			return
+		i = skipSpace(line, end)
+		switch {
+		case i < len(line) && line[i] == ',':
+			i = skipSpace(line, i+1)
+		case i < len(line) && line[i] == '}':
+			return skipSpace(line, i+1) == len(line)
+		default:
+			return false
 		}
-		i = end
 	}
+	return false
+}
+
+// readKey reads a key without taking memory for one of the usual form.
+func readKey(value []byte) ([]byte, bool) {
+	for _, c := range value[1 : len(value)-1] {
+		if c < ' ' || c >= utf8.RuneSelf || c == '\\' {
+			var key string
+			err := json.Unmarshal(value, &key)
+			return []byte(key), err == nil
+		}
+	}
+	return value[1 : len(value)-1], true
 }
 
 func skipSpace(b []byte, i int) int {

@@ -1,8 +1,13 @@
 package record
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,6 +74,145 @@ func TestVectorRejectsWhatIsNoVector(t *testing.T) {
 		var v Vector
 		if err := json.Unmarshal([]byte(in), &v); err == nil {
 			t.Errorf("%s was accepted as %v", in, v)
+		}
+	}
+}
+
+// FuzzChunk holds the reading and writing of chunks by hand against
+// encoding/json: a line in the usual form is read in the same way, and what was
+// read is written in the same way.
+func FuzzChunk(f *testing.F) {
+	for _, s := range []string{
+		`{"kind":"chunk","id":"i","document":"d","path":"n/a.md","title":"<t>","hash":"h","seq":1,"of":2,"headings":["a","\u4e2d\n"],"page":3,"line":12,"start":0,"end":9,"text":"a\n\"b\" \\ \/ \t\r\b\f 中文 \u2028 \ud83d\ude42","meta":{"tags":["x"] },"vector":"AACAPwAAAD8AAIA/AACAPw==","model":"m","base_url":"u","dim":4,"query_prefix":"q","document_prefix":"d","reused":true,"error":"e","more":[1.50, {"a":null}]}`,
+		`{"kind":"chunk","vector":[1,2],"seq":-1,"of":1e2,"Text":"x","ſeq":1,"reused":false}`,
+		`{"kind":"chunk","text":null,"headings":null,"meta":null,"vector":null}`,
+		`{"kind":"chunk","text":"a","text":"b\x","x":01,}`, `{"vector":"AACAPw=="} `, `{"kind":"chunk","text":"` + "\xff\u2028\u007f" + `"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var plain, usual Chunk
+		err := decodeObject(data, &plain, reflect.TypeFor[Chunk](), &plain.Extra)
+		if readChunk(data, &usual) && (err != nil || !reflect.DeepEqual(bitwise(plain), bitwise(usual))) {
+			t.Fatalf("%q: read as\n%+v, not\n%+v (%v)", data, usual, plain, err)
+		}
+		if err != nil {
+			return
+		}
+		got, err := appendChunk(nil, &plain)
+		if plain.Headings == nil {
+			plain.Headings = []string{}
+		}
+		want, wantErr := appendFields(nil, &plain)
+		if string(got) != string(want) || (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: written as\n%s (%v), not\n%s (%v)", data, got, err, want, wantErr)
+		}
+	})
+}
+
+// TestEveryFieldOfAChunk: no field is forgotten by the reading and writing by
+// hand.
+func TestEveryFieldOfAChunk(t *testing.T) {
+	c := Chunk{Headings: []string{"h"}, Meta: json.RawMessage(`{"a":1}`), Vector: Vector{1, 2}, Reused: true}
+	v := reflect.ValueOf(&c).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(v.Type().Field(i).Name)
+		case reflect.Int:
+			f.SetInt(int64(i))
+		}
+	}
+	want, err := appendFields(nil, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := appendChunk(nil, &c)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	var back Chunk
+	if !readChunk(append(got, '}'), &back) || !reflect.DeepEqual(back, c) {
+		t.Errorf("%s is read as %+v", got, back)
+	}
+}
+
+// bitwise makes a chunk comparable that has a NaN in its vector.
+func bitwise(c Chunk) any {
+	raw := c.Vector.Bytes()
+	c.Vector = nil
+	return []any{c, raw}
+}
+
+// FuzzString holds the writing of strings against encoding/json.
+func FuzzString(f *testing.F) {
+	f.Add("a\x00\x1f\x7f\"\\/<&>\b\f\n\r\t\u2028\u2029\ufffd\xff中🙂\xe2\x80")
+	f.Fuzz(func(t *testing.T, s string) {
+		want, err := encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := AppendString(nil, s); string(got) != string(want) {
+			t.Fatalf("%q: %s, want %s", s, got, want)
+		}
+		read, ok := readString(want)
+		var plain string
+		if err := json.Unmarshal(want, &plain); err != nil || !ok || read != plain {
+			t.Fatalf("%s: read as %q (%t), want %q", want, read, ok, plain)
+		}
+	})
+}
+
+// TestNumbersInBase64 holds the tables against encoding/base64, at all lengths
+// around the steps in which they work.
+func TestNumbersInBase64(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 400 {
+		v := make(Vector, n)
+		for i := range v {
+			v[i] = math.Float32frombits(rng.Uint32() &^ (1 << 30)) // finite
+		}
+		text := AppendFloats([]byte("x"), v)
+		if want := "x" + base64.StdEncoding.EncodeToString(v.Bytes()); string(text) != want {
+			t.Fatalf("%d numbers: %s, want %s", n, text, want)
+		}
+		got := make(Vector, n)
+		if err := DecodeFloats(got, text[1:]); err != nil || !slices.Equal(got, v) {
+			t.Fatalf("%d numbers come back as %v, %v", n, got, err)
+		}
+		if err := DecodeFloats(make([]float32, n+1), text[1:]); err == nil {
+			t.Fatalf("%d numbers are taken for %d", n, n+1)
+		}
+	}
+}
+
+func TestDecodeWords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(73, 1))
+	for n := range 40 {
+		want := make([]uint32, n)
+		var raw []byte
+		for i := range want {
+			want[i] = rng.Uint32()
+			raw = binary.LittleEndian.AppendUint32(raw, want[i])
+		}
+		text := base64.StdEncoding.AppendEncode(nil, raw)
+		got := make([]uint32, n)
+		if err := DecodeWords(got, text); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%d words: %x, %v; want %x", n, got, err, want)
+		}
+		for i := range text {
+			for _, c := range []byte{'=', '-', ' ', '\n', 0, 0xC3} {
+				if was := text[i]; was != c {
+					text[i] = c
+					if DecodeWords(got, text) == nil {
+						t.Fatalf("%d words: %q at %d was accepted", n, c, i)
+					}
+					text[i] = was
+				}
+			}
+		}
+		if DecodeWords(make([]uint32, n+1), text) == nil {
+			t.Fatalf("%d words from the text of %d", n+1, n)
 		}
 	}
 }

@@ -14,11 +14,7 @@ type Vector []float32
 
 // MarshalJSON writes the vector as a base64 string.
 func (v Vector) MarshalJSON() ([]byte, error) {
-	raw := v.Bytes()
-	out := make([]byte, 2+base64.StdEncoding.EncodedLen(len(raw)))
-	out[0], out[len(out)-1] = '"', '"'
-	base64.StdEncoding.Encode(out[1:], raw)
-	return out, nil
+	return append(AppendFloats([]byte{'"'}, v), '"'), nil
 }
 
 // UnmarshalJSON reads either form. It does not judge the numbers; see [Vector.Check].
@@ -79,6 +75,9 @@ func VectorFromBytes(raw []byte) (Vector, error) {
 	return v, nil
 }
 
+// infinity has all bits of the exponent set, and NaN some below them, too.
+const infinity = 0x7F800000
+
 // Check says why a vector cannot be searched: it is empty, has a NaN or an
 // infinite element, or is zero.
 func (v Vector) Check() error {
@@ -87,12 +86,12 @@ func (v Vector) Check() error {
 	}
 	zero := true
 	for i, x := range v {
-		switch f := float64(x); {
-		case math.IsNaN(f):
+		switch b := math.Float32bits(x) &^ (1 << 31); {
+		case b > infinity:
 			return fmt.Errorf("vector element %d is NaN", i)
-		case math.IsInf(f, 0):
+		case b == infinity:
 			return fmt.Errorf("vector element %d is infinite", i)
-		case x != 0:
+		case b != 0:
 			zero = false
 		}
 	}

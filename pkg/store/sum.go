@@ -3,7 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"strconv"
 
 	"kb/pkg/record"
 )
@@ -13,15 +13,24 @@ import (
 // equal Hash, Meta and Sum need not be written again.
 func Sum(chunks []*record.Chunk) string {
 	h := sha256.New()
+	var buf []byte
+	put := func(s string) { buf = append(append(buf, s...), 0) }
 	for _, c := range chunks {
-		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00%t\x00%s\x00", c.ID, c.Title, c.Page, c.Line, len(c.Vector) > 0, c.Text)
+		buf = buf[:0]
+		put(c.ID)
+		put(c.Title)
+		put(strconv.Itoa(c.Page))
+		put(strconv.Itoa(c.Line))
+		put(strconv.FormatBool(len(c.Vector) > 0))
+		put(c.Text)
 		for _, s := range c.Headings {
-			fmt.Fprintf(h, "%s\x00", s)
+			put(s)
 		}
 		for _, f := range c.Extra {
-			fmt.Fprintf(h, "%s\x00%s\x00", f.Key, f.Value)
+			put(f.Key)
+			put(string(f.Value))
 		}
-		h.Write([]byte{1})
+		h.Write(append(buf, 1))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

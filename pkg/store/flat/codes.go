@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
+	"kb/pkg/record"
 	"kb/pkg/vector"
 )
 
@@ -92,11 +92,11 @@ func appendCodes(dst []byte, b *vector.Block) []byte {
 func codesHead(b *vector.Block) []byte {
 	var head []byte
 	head = append(head, codesPrefix(b.Rows, b.Dim)...)
-	head = appendFloats(head, b.Base)
+	head = record.AppendFloats(head, b.Base)
 	head = append(head, stepBegin...)
-	head = appendFloats(head, b.Step)
+	head = record.AppendFloats(head, b.Step)
 	head = append(head, errBegin...)
-	head = appendFloats(head, b.Err)
+	head = record.AppendFloats(head, b.Err)
 	head = append(head, checkBegin...)
 	raw := make([]byte, 0, 4*len(b.Check))
 	for _, x := range b.Check {
@@ -125,14 +125,6 @@ func rawHead(size int, last bool) []byte {
 		h |= 1
 	}
 	return []byte{byte(h), byte(h >> 8), byte(h >> 16)}
-}
-
-func appendFloats(dst []byte, v []float32) []byte {
-	raw := make([]byte, 4*len(v))
-	for i, x := range v {
-		le.PutUint32(raw[4*i:], math.Float32bits(x))
-	}
-	return base64.StdEncoding.AppendEncode(dst, raw)
 }
 
 // codesReader streams one codes frame after the other through small buffers
@@ -248,8 +240,7 @@ func (c *codesReader) parse(line []byte, rows, dim int) error {
 		dst  []float32
 		text []byte
 	}{{c.base, base}, {c.step, step}, {c.err, errs}} {
-		var err error
-		if c.scratch, err = floats(a.dst, a.text, c.scratch); err != nil {
+		if err := floats(a.dst, a.text); err != nil {
 			return err
 		}
 	}

@@ -222,39 +222,57 @@ type encoded struct {
 	lens    []uint32 // of the new chunks; 0 where the old length is kept
 }
 
-// newSegmentWorker returns a function that encodes segments, with an encoder
-// and a cursor of its own.
+// segmentWorker encodes segments, one after the other, in memory that it uses
+// again: vectors of a segment are tens of megabytes.
+type segmentWorker struct {
+	*indexWriter
+	ctx   context.Context
+	enc   encoder
+	c     *cursor
+	arena []float32 // of the vectors
+	free  []float32 // of the arena
+	buf   []byte
+}
+
 func (w *indexWriter) newSegmentWorker(ctx context.Context) func(planSegment) (*encoded, error) {
-	enc := new(encoder)
-	var c *cursor
-	return func(s planSegment) (*encoded, error) {
-		if err := ctx.Err(); err != nil {
+	worker := &segmentWorker{indexWriter: w, ctx: ctx}
+	return worker.encode
+}
+
+func (w *segmentWorker) encode(s planSegment) (*encoded, error) {
+	if err := w.ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := &encoded{old: s.old, first: s.first}
+	if s.old >= 0 {
+		return e, nil
+	}
+	if w.c == nil && w.old != nil {
+		w.c = &cursor{r: w.old}
+	}
+	if w.plan.head.Vectors > 0 {
+		rows := 0
+		for _, piece := range s.pieces {
+			rows += piece.to - piece.from
+		}
+		w.arena = slices.Grow(w.arena[:0], rows*w.plan.head.Dim)
+		w.free = w.arena[:rows*w.plan.head.Dim]
+	}
+	lines := segmentLines{from: w.old}
+	var inv inverter
+	for _, piece := range s.pieces {
+		if err := w.piece(piece, &lines, &inv, e); err != nil {
 			return nil, err
 		}
-		e := &encoded{old: s.old, first: s.first}
-		if s.old >= 0 {
-			return e, nil
-		}
-		if c == nil && w.old != nil {
-			c = &cursor{r: w.old}
-		}
-		var lines segmentLines
-		var inv inverter
-		for _, piece := range s.pieces {
-			if err := w.piece(piece, c, &lines, &inv, e); err != nil {
-				return nil, err
-			}
-		}
-		lines.from = w.old
-		e.terms = inv.done()
-		var err error
-		e.segment, e.frames, err = lines.frames(enc, w.plan.head.Dim)
-		return e, err
 	}
+	e.terms = inv.done()
+	var err error
+	e.segment, e.frames, err = lines.frames(&w.enc, w.plan.head.Dim)
+	return e, err
 }
 
 // piece collects the lines of one document of a segment.
-func (w *indexWriter) piece(piece piece, c *cursor, lines *segmentLines, inv *inverter, e *encoded) error {
+func (w *segmentWorker) piece(piece piece, lines *segmentLines, inv *inverter, e *encoded) error {
 	d := &w.plan.docs[piece.doc]
 	if piece.from == 0 {
 		line, err := appendJSON(nil, documentLine{record.KindDocument, d.doc})
@@ -267,9 +285,10 @@ func (w *indexWriter) piece(piece piece, c *cursor, lines *segmentLines, inv *in
 		lines.documents = append(lines.documents, line)
 	}
 	if d.pend == nil {
-		return w.oldPiece(d, piece, c, lines, e)
+		return w.oldPiece(d, piece, lines, e)
 	}
-	chunks, texts, vectors, err := d.pend.parts(&w.spill, piece.from, piece.to)
+	p := d.pend.part(piece.from, piece.to)
+	chunks, texts, err := p.readLines(&w.spill)
 	if err != nil {
 		return err
 	}
@@ -282,25 +301,27 @@ func (w *indexWriter) piece(piece piece, c *cursor, lines *segmentLines, inv *in
 		lines.refs = append(lines.refs, -1)
 	}
 	lines.chunks = append(lines.chunks, chunks...)
-	lines.vectors = append(lines.vectors, vectors...)
-	return nil
+	lines.vectors, w.free, err = p.readVectors(&w.spill, lines.vectors, w.free, &w.buf)
+	return err
 }
 
 // oldPiece takes the lines of an old document whose segment changed.
-func (w *indexWriter) oldPiece(d *planned, piece piece, c *cursor, lines *segmentLines, e *encoded) error {
+func (w *segmentWorker) oldPiece(d *planned, piece piece, lines *segmentLines, e *encoded) error {
 	for i := piece.from; i < piece.to; i++ {
 		ref := w.plan.old.first[d.old] + int64(i)
-		line, err := c.chunkLine(ref)
+		line, err := w.c.chunkLine(ref)
 		if err != nil {
 			return err
 		}
 		lines.chunks = append(lines.chunks, slices.Clone(line))
-		v := make([]float32, w.old.head.Dim)
-		has, err := c.vectorInto(v, ref)
+		v := w.free[:min(w.old.head.Dim, len(w.free))]
+		has, err := w.c.vectorInto(v, ref)
 		if err != nil {
 			return err
 		}
-		if !has {
+		if has {
+			w.free = w.free[len(v):]
+		} else {
 			v = nil
 		}
 		lines.vectors = append(lines.vectors, v)

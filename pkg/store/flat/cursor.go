@@ -14,7 +14,6 @@ import (
 type cursor struct {
 	r             *reader
 	chunk, vector slot
-	floats        []uint32
 }
 
 // slot is the memory of one frame.
@@ -96,7 +95,7 @@ func (c *cursor) vectorInto(dst []float32, ref int64) (bool, error) {
 	}
 	text, err := vectorText(line)
 	if err == nil && text != nil {
-		c.floats, err = floats(dst, text, c.floats)
+		err = floats(dst, text)
 	}
 	if err != nil {
 		return false, c.r.f.damaged(c.vector.offset, err)
@@ -138,13 +137,13 @@ const (
 
 func appendVectorLine(dst []byte, id string, v []float32) []byte {
 	dst = append(dst, vectorBegin...)
-	dst = appendString(dst, id)
+	dst = record.AppendString(dst, id)
 	dst = append(dst, vectorField...)
 	if v == nil {
 		return append(dst, "null}\n"...)
 	}
 	dst = append(dst, '"')
-	dst = appendFloats(dst, v)
+	dst = record.AppendFloats(dst, v)
 	return append(dst, "\"}\n"...)
 }
 
@@ -188,7 +187,7 @@ func parseVectorLine(line []byte) (id string, v []float32, err error) {
 		return "", nil, fmt.Errorf("%d bytes are no vector", n)
 	}
 	v = make([]float32, n/4)
-	if _, err = floats(v, text, nil); err != nil {
+	if err = floats(v, text); err != nil {
 		return "", nil, err
 	}
 	return id, v, nil

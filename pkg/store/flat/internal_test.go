@@ -3,7 +3,6 @@ package flat
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -28,37 +27,6 @@ func TestNumbers(t *testing.T) {
 	for _, bad := range []string{"", "!", "g", "gggggggggggg", "g\x00", "Ã"} {
 		if v, n := number([]byte(bad)); n != 0 {
 			t.Errorf("%q gives %d, %d", bad, v, n)
-		}
-	}
-}
-
-func TestWords(t *testing.T) {
-	rng := rand.New(rand.NewPCG(73, 1))
-	for n := range 40 {
-		want := make([]uint32, n)
-		var raw []byte
-		for i := range want {
-			want[i] = rng.Uint32()
-			raw = le.AppendUint32(raw, want[i])
-		}
-		text := base64.StdEncoding.AppendEncode(nil, raw)
-		got := make([]uint32, n)
-		if err := words(got, text); err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%d words: %x, %v; want %x", n, got, err, want)
-		}
-		for i := range text {
-			for _, c := range []byte{'=', '-', ' ', '\n', 0, 0xC3} {
-				if was := text[i]; was != c {
-					text[i] = c
-					if words(got, text) == nil {
-						t.Fatalf("%d words: %q at %d was accepted", n, c, i)
-					}
-					text[i] = was
-				}
-			}
-		}
-		if words(make([]uint32, n+1), text) == nil {
-			t.Fatalf("%d words from the text of %d", n+1, n)
 		}
 	}
 }
@@ -214,7 +182,7 @@ func TestSpill(t *testing.T) {
 		at = append(at, off)
 	}
 	for i, off := range at {
-		got, err := s.read(off, 16)
+		got, err := s.read(off, 16, nil)
 		if err != nil || got[0] != byte('A'+i) {
 			t.Errorf("block %d: %q, %v", i, got, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"kb/pkg/record"
 )
 
 // Inversion: each segment is inverted by its own worker into a small table
@@ -327,7 +329,7 @@ func postingsLines(lists iter.Seq2[termList, error]) iter.Seq2[postingsLine, err
 			} else {
 				terms, postings = append(terms, ' '), append(postings, ' ')
 			}
-			word := appendString(nil, l.term)
+			word := record.AppendString(nil, l.term)
 			terms = append(terms, word[1:len(word)-1]...)
 			postings = append(postings, l.digits...)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"kb/pkg/bm25"
+	"kb/pkg/record"
 	"kb/pkg/store"
 	"kb/pkg/vector"
 )
@@ -202,7 +203,7 @@ func findPostings(line []byte, term string) ([]byte, error) {
 	if err != nil || !isTerm(term) {
 		return nil, err
 	}
-	want := appendString(nil, term)
+	want := record.AppendString(nil, term)
 	want = want[1 : len(want)-1]
 	at := wordIndex(terms, want)
 	if at < 0 {

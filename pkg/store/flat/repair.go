@@ -284,7 +284,7 @@ func complete(lines []salvaged) bool {
 // restore reads a chunk with its vector; has is false if there is no line of
 // its vector.
 func (s *salvage) restore(l salvaged) (c *record.Chunk, has bool, err error) {
-	line, err := s.spill.read(l.contents.at, l.contents.n)
+	line, err := s.spill.read(l.contents.at, l.contents.n, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -296,7 +296,7 @@ func (s *salvage) restore(l salvaged) (c *record.Chunk, has bool, err error) {
 	if !has {
 		return c, false, nil
 	}
-	if line, err = s.spill.read(at.at, at.n); err != nil {
+	if line, err = s.spill.read(at.at, at.n, nil); err != nil {
 		return nil, true, err
 	}
 	_, v, err := parseVectorLine(line)

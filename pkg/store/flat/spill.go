@@ -3,6 +3,7 @@ package flat
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 // spill keeps what was put until the commit: in memory while it is little,
@@ -43,12 +44,13 @@ func (s *spill) add(data []byte) (int64, error) {
 	return at, nil
 }
 
-// read returns n bytes from an offset; for many goroutines at once.
-func (s *spill) read(at int64, n int) ([]byte, error) {
+// read returns n bytes from an offset, in buf where it is large enough; for many
+// goroutines at once.
+func (s *spill) read(at int64, n int, buf []byte) ([]byte, error) {
 	if s.file == nil {
-		return s.mem[at : at+int64(n)], nil
+		return s.mem[at : at+int64(n) : at+int64(n)], nil
 	}
-	buf := make([]byte, n)
+	buf = slices.Grow(buf[:0], n)[:n]
 	_, err := s.file.ReadAt(buf, at)
 	return buf, err
 }

@@ -3,8 +3,6 @@ package flat
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
-	"unicode/utf8"
 )
 
 // appendJSON appends a value as this format writes JSON: compact, without
@@ -17,26 +15,6 @@ func appendJSON(dst []byte, v any) ([]byte, error) {
 		return dst, err
 	}
 	return append(dst, bytes.TrimSuffix(buf.Bytes(), []byte{'\n'})...), nil
-}
-
-// appendString appends a JSON string, as appendJSON would.
-func appendString(dst []byte, s string) []byte {
-	if !plain(s) {
-		dst, _ = appendJSON(dst, s) // a string cannot fail
-		return dst
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
-}
-
-func plain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return utf8.ValidString(s) && !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029")
 }
 
 // unquote reads a JSON string; "" if it is none.

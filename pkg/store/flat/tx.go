@@ -28,7 +28,8 @@ type tx struct {
 	skipped      *[]record.Skipped // nil: as they were
 	roots        *[]record.Root
 	spill        spill
-	dim          int // of the vectors that were put; 0 for none yet
+	packed       []byte // memory for Put
+	dim          int    // of the vectors that were put; 0 for none yet
 	done         bool
 }
 
@@ -38,7 +39,6 @@ type pending struct {
 	doc  store.Document
 	rows []pendingRow
 	at   int64
-	size int
 	dim  int
 }
 
@@ -94,34 +94,40 @@ func (t *tx) Put(ctx context.Context, doc store.Document, chunks []*record.Chunk
 	chunks = slices.Clone(chunks)
 	slices.SortStableFunc(chunks, func(a, b *record.Chunk) int { return a.Seq - b.Seq })
 	p := &pending{doc: doc, rows: make([]pendingRow, len(chunks))}
-	vectors, err := t.vectors(p, chunks)
+	data, err := t.pack(p, chunks)
 	if err != nil {
 		return err
 	}
-	var lines, texts []byte
-	for i, c := range chunks {
-		text := strings.ToValidUTF8(c.FullText(), "\ufffd") // as JSON stores it
-		before := len(lines)
-		if lines, err = appendChunk(lines, &doc, c); err != nil {
-			return fmt.Errorf("%s: chunk %d: %w", doc.Path, c.Seq, err)
-		}
-		p.rows[i].line, p.rows[i].text = len(lines)-before, len(text)
-		texts = append(texts, text...)
-	}
-	data := slices.Concat(lines, texts, vectors)
 	p.doc.Chunks, p.doc.Sum = len(chunks), store.Sum(chunks)
-	p.size = len(data)
 	if p.at, err = t.spill.add(data); err != nil {
 		return err
 	}
+	t.packed = data
 	t.puts[doc.Path] = p
 	return nil
 }
 
-// vectors returns the vectors of the chunks as bytes, and notes which chunk
-// has one.
-func (t *tx) vectors(p *pending, chunks []*record.Chunk) ([]byte, error) {
-	var out []byte
+// pack returns lines, texts and vectors of the chunks in the memory of the last
+// call.
+func (t *tx) pack(p *pending, chunks []*record.Chunk) (data []byte, err error) {
+	data = t.packed[:0]
+	for i, c := range chunks {
+		before := len(data)
+		if data, err = appendChunk(data, &p.doc, c); err != nil {
+			return nil, fmt.Errorf("%s: chunk %d: %w", p.doc.Path, c.Seq, err)
+		}
+		p.rows[i].line = len(data) - before
+	}
+	for i, c := range chunks {
+		text := strings.ToValidUTF8(c.FullText(), "\ufffd") // as JSON stores it
+		p.rows[i].text = len(text)
+		data = append(data, text...)
+	}
+	return t.packVectors(data, p, chunks)
+}
+
+// packVectors appends the vectors of the chunks, and notes which chunk has one.
+func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byte, error) {
 	p.doc.Vectors = 0
 	dim := t.dim
 	if dim == 0 && !t.reset && t.old != nil && t.old.head.Vectors > 0 {
@@ -140,12 +146,14 @@ func (t *tx) vectors(p *pending, chunks []*record.Chunk) ([]byte, error) {
 		}
 		p.rows[i].vector = true
 		p.doc.Vectors++
-		out = append(out, v.Bytes()...)
+		for _, x := range v {
+			data = le.AppendUint32(data, math.Float32bits(x))
+		}
 	}
 	if p.doc.Vectors != 0 {
 		t.dim, p.dim = dim, dim
 	}
-	return out, nil
+	return data, nil
 }
 
 func unitVector(v record.Vector, dim int) (record.Vector, error) {
@@ -154,6 +162,9 @@ func unitVector(v record.Vector, dim int) (record.Vector, error) {
 	}
 	if dim > maxDim {
 		return nil, fmt.Errorf("its vector has %d dimensions, the limit is %d", dim, maxDim)
+	}
+	if vector.IsUnit(v) {
+		return v, nil
 	}
 	if err := v.Check(); err != nil {
 		return nil, err
@@ -180,44 +191,83 @@ func appendChunk(dst []byte, doc *store.Document, c *record.Chunk) ([]byte, erro
 	return dst, err
 }
 
-// parts reads rows of a pending document: their lines, texts and vectors.
-func (p *pending) parts(s *spill, from, to int) (lines [][]byte, texts []string, vectors [][]float32, err error) {
-	data, err := s.read(p.at, p.size)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	at := 0
-	take := func(n int) []byte {
-		part := data[at : at+n : at+n]
-		at += n
-		return part
-	}
+// part is some rows of a pending document, and where their lines, texts and
+// vectors begin in the spill.
+type part struct {
+	*pending
+	rows                 []pendingRow
+	lines, texts, floats int64
+}
+
+// part returns the rows from one on and before another.
+func (p *pending) part(from, to int) part {
+	out := part{pending: p, rows: p.rows[from:to], lines: p.at}
 	for i, r := range p.rows {
-		if line := take(r.line); i >= from && i < to {
-			lines = append(lines, line)
+		out.texts += int64(r.line)
+		out.floats += int64(r.text)
+		if i < from {
+			out.lines += int64(r.line)
 		}
 	}
-	for i, r := range p.rows {
-		if text := take(r.text); i >= from && i < to {
-			texts = append(texts, string(text))
-		}
-	}
-	for i, r := range p.rows {
-		var v []float32
+	out.texts += p.at
+	out.floats += out.texts
+	for _, r := range p.rows[:from] {
+		out.texts += int64(r.text)
 		if r.vector {
-			raw := take(4 * p.dim)
-			if i >= from && i < to {
-				v = make([]float32, p.dim)
-				for j := range v {
-					v[j] = math.Float32frombits(le.Uint32(raw[4*j:]))
-				}
-			}
-		}
-		if i >= from && i < to {
-			vectors = append(vectors, v)
+			out.floats += int64(4 * p.dim)
 		}
 	}
-	return lines, texts, vectors, nil
+	return out
+}
+
+// readLines returns the lines and the texts.
+func (p *part) readLines(s *spill) (lines [][]byte, texts []string, err error) {
+	var lineSize, textSize int
+	for _, r := range p.rows {
+		lineSize += r.line
+		textSize += r.text
+	}
+	data, err := s.read(p.lines, lineSize, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := s.read(p.texts, textSize, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := string(raw)
+	for _, r := range p.rows {
+		lines = append(lines, data[:r.line:r.line])
+		texts = append(texts, all[:r.text])
+		data, all = data[r.line:], all[r.text:]
+	}
+	return lines, texts, nil
+}
+
+// readVectors appends a vector or nil for each row to dst. It takes the floats
+// from the arena, and returns what is left of it; buf is memory to use again.
+func (p *part) readVectors(s *spill, dst [][]float32, arena []float32, buf *[]byte) ([][]float32, []float32, error) {
+	at := p.floats
+	for _, r := range p.rows {
+		if !r.vector {
+			dst = append(dst, nil)
+			continue
+		}
+		raw, err := s.read(at, 4*p.dim, *buf)
+		if err != nil {
+			return nil, nil, err
+		}
+		v := arena[:p.dim:p.dim]
+		for j := range v {
+			v[j] = math.Float32frombits(le.Uint32(raw[4*j:]))
+		}
+		dst, arena = append(dst, v), arena[p.dim:]
+		at += int64(len(raw))
+		if s.file != nil {
+			*buf = raw
+		}
+	}
+	return dst, arena, nil
 }
 
 // Remove drops the document at a path.
