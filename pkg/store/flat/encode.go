@@ -3,6 +3,7 @@ package flat
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"kb/pkg/record"
 	"kb/pkg/vector"
@@ -29,7 +30,7 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 			s.vectors++
 		}
 	}
-	f.data = make([]byte, 0, l.sizeHint(s.vectors, dim))
+	f.data = make([]byte, 0, l.textSize())
 	var err error
 	if s.documentFrames, err = f.grouped(l.documents, documentFrame); err != nil {
 		return s, nil, err
@@ -47,7 +48,7 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 	if s.vectors == 0 {
 		return s, f, nil
 	}
-	if err := l.vectorFrames(f); err != nil {
+	if err := l.vectorFrames(f, dim); err != nil {
 		return s, nil, err
 	}
 	s.codes = int64(len(f.data))
@@ -57,22 +58,28 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 	return s, f, nil
 }
 
-// sizeHint is about how many bytes the frames will have: growing such a slice
-// step by step is an eighth of an update.
-func (l *segmentLines) sizeHint(vectors, dim int) int {
+// textSize is about how many bytes the frames of documents and chunks will
+// have: growing such a slice step by step is an eighth of an update.
+func (l *segmentLines) textSize() int {
 	n := 64 << 10
 	for _, line := range l.chunks {
 		n += len(line) / 2
 	}
-	if vectors > 0 {
-		n += len(l.vectors)*(4*dim+dim/4+64) + int(codesFrameSize(len(l.vectors), dim))
-	}
 	return n
 }
 
-func (l *segmentLines) vectorFrames(f *frameSet) error {
+// vectorFrames appends the frames of vectors. The first ones tell how much memory
+// all of them and the codes will take: a dimension of a model needs 4.1 bytes, one
+// of the offline embedder about 1.
+func (l *segmentLines) vectorFrames(f *frameSet, dim int) error {
+	const sample = 16 * vectorsAFrame
 	var content []byte
+	begin := len(f.data)
 	for i := 0; i < len(l.chunks); i += vectorsAFrame {
+		if i == sample {
+			size := (len(f.data) - begin) / sample * (len(l.chunks) - sample) * 9 / 8
+			f.data = slices.Grow(f.data, size+int(codesFrameSize(len(l.chunks), dim)))
+		}
 		end := min(i+vectorsAFrame, len(l.chunks))
 		kept, err := l.keep(f, i, end, vectorsAFrame, true)
 		if kept || err != nil {
