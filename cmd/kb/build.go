@@ -67,7 +67,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			if paths, err = known.paths(home, paths, named); err != nil {
 				return err
 			}
-			if err := s.setHooks(&opt.Load, paths); err != nil {
+			if err := s.setHooks(&opt.Load); err != nil {
 				return err
 			}
 			if err := known.keepsVectors(opt.Store.Name(), opt.Embedder.Info()); err != nil {

@@ -77,8 +77,8 @@ func (s *settings) printConfig(e *env) error {
 		fmt.Fprintln(e.stdout, line)
 	}
 	for _, key := range s.hookKeys() {
-		v := s.get(key)
-		fmt.Fprintf(e.stdout, "%-25s %-32s %s\n", key, v.value, v.source)
+		value, _ := s.env.lookup(key)
+		fmt.Fprintf(e.stdout, "%-25s %-32s %s\n", key, value, fromEnv)
 	}
 	fmt.Fprintln(e.stdout)
 	warn := e.console("kb config").warn
@@ -124,8 +124,8 @@ func (s *settings) writeConfig(e *env) error {
 		}
 	}
 	for _, key := range s.hookKeys() {
-		v := s.get(key)
-		if err := w.Write(&settingRecord{key, v.value, v.source}); err != nil {
+		value, _ := s.env.lookup(key)
+		if err := w.Write(&settingRecord{key, value, fromEnv}); err != nil {
 			return err
 		}
 	}

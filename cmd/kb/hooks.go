@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,76 +13,59 @@ import (
 // of files: KB_LOADER_rst="pandoc -t gfm {}".
 const hookPrefix = "KB_LOADER_"
 
-// hookKeys are the names of these settings that are set, sorted.
+// hookKeys are the names of these settings in the environment, sorted.
 func (s *settings) hookKeys() []string {
 	var keys []string
 	for _, line := range s.env.environ() {
-		if name, value, _ := strings.Cut(line, "="); value != "" {
+		if name, value, _ := strings.Cut(line, "="); isHookKey(name) && value != "" {
 			keys = append(keys, name)
 		}
 	}
-	for name, value := range s.dotenv {
-		if value != "" {
-			keys = append(keys, name)
-		}
-	}
-	keys = slices.DeleteFunc(keys, func(name string) bool {
-		return !strings.HasPrefix(name, hookPrefix) || len(name) == len(hookPrefix)
-	})
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// hooks are the programs that read files below the paths. What a .env names is
-// not run where the .env lies in a folder that is indexed: such a folder may
-// come from anybody.
-func (s *settings) hooks(paths []string, warn func(string)) (load.Hooks, error) {
+func isHookKey(name string) bool {
+	return strings.HasPrefix(name, hookPrefix) && len(name) > len(hookPrefix)
+}
+
+// hooks are the programs that read files. Only the environment names them: a
+// .env may have come with the folder, from anybody.
+func (s *settings) hooks(warn func(string)) (load.Hooks, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
+	if names := s.hooksOfDotenv(); names != nil {
+		warn(fmt.Sprintf("%s from .env: not used, only the environment names programs", strings.Join(names, ", ")))
+	}
 	hooks := load.Hooks{}
 	for _, key := range s.hookKeys() {
-		command := s.get(key)
-		if command.source == fromDotenv && hereIsBelow(paths) {
-			warn(fmt.Sprintf("%s from .env is not used, because the .env lies in a folder that is read; set it in the environment", key))
-			continue
-		}
-		argv, err := load.ParseHook(command.value)
+		command, _ := s.env.lookup(key)
+		hook, err := load.ParseHook(command)
 		if err != nil {
 			return nil, usagef("%s: %w", key, err)
 		}
-		hooks["."+strings.ToLower(strings.TrimPrefix(key, hookPrefix))] = argv
+		hooks["."+strings.ToLower(strings.TrimPrefix(key, hookPrefix))] = hook
 	}
 	return hooks, nil
 }
 
-// hereIsBelow says whether the working directory is one of the folders or lies
-// in one.
-func hereIsBelow(paths []string) bool {
-	here, err := os.Getwd()
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
-	}
-	if err != nil {
-		return true
-	}
-	return slices.ContainsFunc(paths, func(path string) bool {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			real, err = filepath.Abs(real)
+// hooksOfDotenv are the names of such settings in the .env, sorted.
+func (s *settings) hooksOfDotenv() []string {
+	var names []string
+	for name, value := range s.dotenv {
+		if isHookKey(name) && value != "" {
+			names = append(names, name)
 		}
-		if err != nil {
-			return false
-		}
-		rel, err := filepath.Rel(real, here)
-		return err == nil && filepath.IsLocal(rel)
-	})
+	}
+	slices.Sort(names)
+	return names
 }
 
 // setHooks gives the loader its programs and their environment, in which kb's
 // keys have no place.
-func (s *settings) setHooks(opt *load.Options, paths []string) (err error) {
-	if opt.Hooks, err = s.hooks(paths, opt.Warn); err != nil || len(opt.Hooks) == 0 {
+func (s *settings) setHooks(opt *load.Options) (err error) {
+	if opt.Hooks, err = s.hooks(opt.Warn); err != nil || len(opt.Hooks) == 0 {
 		return err
 	}
 	opt.HookEnv = slices.DeleteFunc(s.env.environ(), func(line string) bool {

@@ -22,12 +22,12 @@ line on stderr, never the end of the run. With "-" the paths are read from
 standard input, one a line.
 
 KB_LOADER_<extension>=COMMAND lets a program read the files of a further type,
-or of one of these: KB_LOADER_rst="pandoc -t gfm". It gets the path as its last
-argument, or in place of {}, without a shell, and prints UTF-8: Markdown, whose
-headings become sections, or pages with form feeds between them. A program that
-fails, or takes more than two minutes, costs its file. The setting is taken
-from the environment, and from a .env that does not lie in a folder that is
-read.
+or of one of these: KB_LOADER_py=cat. It gets the path as its last argument, or
+in place of {}, without a shell, and prints UTF-8, which is read as plain text;
+as Markdown, whose headings become sections, where the command begins with
+markdown: (KB_LOADER_rst="markdown: pandoc -t gfm"); form feeds end pages. A
+program that fails, or takes more than two minutes, costs its file. The setting
+is taken from the environment alone, never from a .env.
 
 Reads:   files
 Writes:  {"kind":"document","id":…,"path":…,"root":…,"title":…,"media_type":…,"hash":…,"modified":…,"text":…,"pages":[…],"converted":…,"meta":{…}}
@@ -85,7 +85,7 @@ func newLoad(e *env, s *settings) *cobra.Command {
 			if paths, err = expandStdin(e, paths); err != nil {
 				return err
 			}
-			if err := s.setHooks(&opt, paths); err != nil {
+			if err := s.setHooks(&opt); err != nil {
 				return err
 			}
 			skipped, seen := 0, false

@@ -114,7 +114,7 @@ func (b *builder) open(ctx context.Context) error {
 // index hold. The analyzer is none of it: the index changes it by itself.
 func (b *builder) settings() string {
 	o := b.o
-	return fmt.Sprintf("%q %q %q %q %d %q %d %d %q %q", o.Program, o.Load.Encoding, fmt.Sprintf("%q", o.Load.Hooks), o.Load.PDFEngine, o.Load.MaxSize,
+	return fmt.Sprintf("%q %q %q %q %d %q %d %d %q %q", o.Program, o.Load.Encoding, fmt.Sprintf("%#v", o.Load.Hooks), o.Load.PDFEngine, o.Load.MaxSize,
 		o.Chunk.Strategy, o.Chunk.Size, o.Chunk.Overlap, fmt.Sprint(o.Embedder.Info()), b.o.Store.Name())
 }
 

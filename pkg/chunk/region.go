@@ -53,7 +53,7 @@ func structure(doc *record.Document) string {
 	switch {
 	case len(doc.Pages) > 0:
 		return "application/pdf"
-	case doc.Converted:
+	case doc.Converted && doc.MediaType != "text/plain":
 		return "text/markdown"
 	case doc.MediaType != "":
 		return doc.MediaType

@@ -16,11 +16,20 @@ import (
 )
 
 // Hooks are the programs that read files in place of kb, by the extension of
-// the files in lower case, like ".rst". A program gets the file's path as its
-// last argument, or in place of {} in its arguments. No shell is involved. It
-// prints the text in UTF-8: Markdown, whose headings become sections, or pages
-// with form feeds between them. Its exit status must be 0.
-type Hooks map[string][]string
+// the files in lower case, like ".rst".
+type Hooks map[string]Hook
+
+// Hook is a program that reads files. It gets a file's path as its last
+// argument, or in place of {} in its arguments. No shell is involved. It prints
+// the text in UTF-8; form feeds in it are the ends of pages. Its exit status
+// must be 0.
+type Hook struct {
+	Argv     []string // the program and its arguments
+	Markdown bool     // what it prints is Markdown, whose headings become sections; otherwise plain text
+}
+
+// markdownMark begins the command of a program that prints Markdown.
+const markdownMark = "markdown:"
 
 // Limits of a program.
 const (
@@ -29,12 +38,28 @@ const (
 	hookErrors = 1 << 10  // bytes of standard error that are shown
 )
 
-// of returns the program for a file; nil for none.
-func (h Hooks) of(name string) []string { return h[strings.ToLower(filepath.Ext(name))] }
+// of returns the program for a file, if there is one.
+func (h Hooks) of(name string) (hook Hook, ok bool) {
+	hook, ok = h[strings.ToLower(filepath.Ext(name))]
+	return hook, ok
+}
 
-// ParseHook splits a command into the program and its arguments, at white
-// space outside of quotes. Nothing else is special: there is no shell.
-func ParseHook(command string) ([]string, error) {
+// ParseHook reads a command: "markdown:" in front of it where it prints
+// Markdown, then the program and its arguments, which end at white space
+// outside of quotes. Nothing else is special: there is no shell.
+func ParseHook(command string) (Hook, error) {
+	command, markdown := strings.CutPrefix(strings.TrimSpace(command), markdownMark)
+	argv, err := words(command)
+	switch {
+	case err != nil:
+		return Hook{}, err
+	case len(argv) == 0 || argv[0] == "":
+		return Hook{}, errors.New("no program is named")
+	}
+	return Hook{Argv: argv, Markdown: markdown}, nil
+}
+
+func words(command string) ([]string, error) {
 	var argv []string
 	var word strings.Builder
 	quote, inWord := rune(0), false
@@ -60,11 +85,8 @@ func ParseHook(command string) ([]string, error) {
 	if inWord {
 		argv = append(argv, word.String())
 	}
-	switch {
-	case quote != 0:
+	if quote != 0 {
 		return nil, fmt.Errorf("a quotation mark %c is not closed", quote)
-	case len(argv) == 0 || argv[0] == "":
-		return nil, errors.New("no program is named")
 	}
 	return argv, nil
 }
@@ -91,25 +113,27 @@ func withPath(argv []string, name string) []string {
 }
 
 // readHook lets a program read the file.
-func (r *Reader) readHook(ctx context.Context, f *file, argv []string) (record.Record, error) {
-	out, failed := runHook(ctx, withPath(argv, f.Path), r.opt.HookEnv)
+func (r *Reader) readHook(ctx context.Context, f *file, hook Hook) (record.Record, error) {
+	program := hook.Argv[0]
+	out, failed := runHook(ctx, withPath(hook.Argv, f.Path), r.opt.HookEnv)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case failed != nil:
 		return f.skip(failed.class, failed.reason), nil
 	case !utf8.Valid(out):
-		return f.skip(record.ClassEncoding, argv[0]+" printed text that is not UTF-8"), nil
+		return f.skip(record.ClassEncoding, program+" printed text that is not UTF-8"), nil
 	}
 	t, err := charset.Decode(out, "utf-8")
 	switch {
 	case err != nil:
 		return f.skip(record.ClassEncoding, err.Error()), nil
 	case strings.TrimSpace(t.Text) == "":
-		return f.skip(record.ClassEmpty, argv[0]+" printed no text"), nil
+		return f.skip(record.ClassEmpty, program+" printed no text"), nil
 	}
 	doc := f.document(t.Text)
 	doc.Converted = true
+	doc.MediaType = "text/plain"
 	if pages := strings.Split(strings.TrimSuffix(t.Text, record.PageBreak), record.PageBreak); len(pages) > 1 {
 		doc.Text = strings.Join(pages, record.PageBreak)
 		for i, text := range pages {
@@ -117,9 +141,12 @@ func (r *Reader) readHook(ctx context.Context, f *file, argv []string) (record.R
 		}
 		return doc, nil
 	}
-	meta := make(map[string]any)
-	f.markdown(doc, meta)
-	f.setMeta(doc, meta)
+	if hook.Markdown {
+		doc.MediaType = "text/markdown"
+		meta := make(map[string]any)
+		f.markdown(doc, meta)
+		f.setMeta(doc, meta)
+	}
 	return doc, nil
 }
 

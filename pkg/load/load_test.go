@@ -362,13 +362,17 @@ func TestConverted(t *testing.T) {
 
 func TestParseHook(t *testing.T) {
 	for command, want := range map[string][]string{
-		"pandoc -t gfm": {"pandoc", "-t", "gfm", "n/a.rst"}, ` a "b c" d'e f'`: {"a", "b c", "de f", "n/a.rst"},
+		"markdown: pandoc -t gfm": {"pandoc", "-t", "gfm", "n/a.rst"}, ` a "b c" d'e f'`: {"a", "b c", "de f", "n/a.rst"},
 		"a {} -o x": {"a", "n/a.rst", "-o", "x"}, "a --in={}": {"a", "--in=n/a.rst"}, "a '' $HOME;b": {"a", "", "$HOME;b", "n/a.rst"},
-		"": nil, `""`: nil, "a 'b": nil,
+		"": nil, `""`: nil, "a 'b": nil, "markdown:": nil,
 	} {
-		argv, err := ParseHook(command)
+		hook, err := ParseHook(command)
+		var argv []string
 		if err == nil {
-			argv = withPath(argv, "n/a.rst")
+			argv = withPath(hook.Argv, "n/a.rst")
+		}
+		if hook.Markdown != strings.Contains(command, "gfm") {
+			t.Errorf("%s: %+v", command, hook)
 		}
 		if !slices.Equal(argv, want) || (err == nil) != (want != nil) {
 			t.Errorf("%s: %q, %v", command, argv, err)

@@ -98,8 +98,8 @@ func (r *Reader) read(ctx context.Context, e Entry) (record.Record, []string, er
 
 // convert reads a file as what its type and the hooks make it.
 func (r *Reader) convert(ctx context.Context, f *file) (record.Record, error) {
-	if argv := r.opt.Hooks.of(f.Path); argv != nil {
-		return r.readHook(ctx, f, argv)
+	if hook, ok := r.opt.Hooks.of(f.Path); ok {
+		return r.readHook(ctx, f, hook)
 	}
 	switch path.Ext(strings.ToLower(f.Path)) {
 	case ".pdf":

@@ -146,7 +146,10 @@ func (w *walker) folder(rel string, ignores []ignoreFile) bool {
 }
 
 // reads says whether files of this name's type are read.
-func (w *walker) reads(name string) bool { return mediaType(name) != "" || w.hooks.of(name) != nil }
+func (w *walker) reads(name string) bool {
+	_, hooked := w.hooks.of(name)
+	return hooked || mediaType(name) != ""
+}
 
 // sortKey lets a folder sort as its files will.
 func sortKey(e fs.DirEntry) string {

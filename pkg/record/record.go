@@ -61,7 +61,7 @@ type Document struct {
 	Modified  string          `json:"modified,omitempty"`   // RFC 3339, UTC
 	Text      string          `json:"text"`                 // \n line ends; pages of a PDF are joined with [PageBreak]
 	Pages     []Page          `json:"pages,omitempty"`      // of PDF, in order, each page of the file
-	Converted bool            `json:"converted,omitempty"`  // Text is Markdown that was made from the file, whose lines are others
+	Converted bool            `json:"converted,omitempty"`  // Text was made from the file, whose lines are others: Markdown unless MediaType is text/plain
 	Meta      json.RawMessage `json:"meta,omitempty"`       // front matter, encoding, …: a JSON object
 	Extra     Extra           `json:"-"`
 }
