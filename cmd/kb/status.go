@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,9 +15,13 @@ import (
 )
 
 const statusLong = `status shows what the index holds, what it was built with, which files were
-skipped and why, and which encodings were guessed.
+skipped and why, which encodings were guessed and from how many bytes, which
+documents were converted from what, and what others lost: pages of a PDF without
+text, bytes that could not be decoded, front matter that could not be read.
 
-Writes:  {"kind":"status",…}, {"kind":"root",…}, {"kind":"skipped",…}`
+Writes:  {"kind":"status",…,"guessed":[{"path":…,"encoding":…,"from_bytes":…}],"converted":[{"path":…,"from":…}],"lost":[{"path":…,"notes":[…]}]}
+         {"kind":"root",…}
+         {"kind":"skipped","path":…,"root":…,"reason":…}`
 
 // describeModel names the embedder of an index for people.
 func describeModel(s store.Settings) string {
@@ -76,13 +79,7 @@ type statusReport struct {
 	info    store.Info
 	roots   []record.Root
 	skipped []record.Skipped
-	guessed []guess
-}
-
-// guess is a document whose encoding was not certain.
-type guess struct {
-	Path     string `json:"path"`
-	Encoding string `json:"encoding"`
+	ledger  ledger
 }
 
 func readStatus(ctx context.Context, name string, r store.Reader) (*statusReport, error) {
@@ -103,13 +100,7 @@ func readStatus(ctx context.Context, name string, r store.Reader) (*statusReport
 		if err != nil {
 			return nil, err
 		}
-		var meta struct {
-			Encoding string `json:"encoding"`
-			Guessed  bool   `json:"encoding_guessed"`
-		}
-		if len(d.Meta) > 0 && json.Unmarshal(d.Meta, &meta) == nil && meta.Guessed {
-			report.guessed = append(report.guessed, guess{d.Path, meta.Encoding})
-		}
+		report.ledger.add(d)
 	}
 	return report, nil
 }
@@ -132,12 +123,7 @@ func (r *statusReport) print(e *env) {
 			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(s.Path), answer.Plain(s.Reason))
 		}
 	}
-	if len(r.guessed) > 0 {
-		fmt.Fprintf(e.stdout, "\nencoding guessed (fix it with --encoding if it is wrong):\n")
-		for _, g := range r.guessed {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(g.Path), g.Encoding)
-		}
-	}
+	r.ledger.print(e)
 }
 
 // statusRecord is the first line of kb status in a pipe.
@@ -150,7 +136,7 @@ type statusRecord struct {
 	Vectors   int    `json:"vectors"`
 	Bytes     int64  `json:"bytes"`
 	store.Settings
-	Guessed []guess `json:"guessed"`
+	ledger
 }
 
 func (*statusRecord) Kind() string { return "status" }
@@ -158,7 +144,7 @@ func (*statusRecord) Kind() string { return "status" }
 func (r *statusReport) write(e *env) error {
 	i := r.info
 	w := jsonl.NewWriter(e.stdout)
-	if err := w.Write(&statusRecord{r.name, i.Format, i.Version, i.Documents, i.Chunks, i.Vectors, i.Size, i.Settings, append([]guess{}, r.guessed...)}); err != nil {
+	if err := w.Write(&statusRecord{r.name, i.Format, i.Version, i.Documents, i.Chunks, i.Vectors, i.Size, i.Settings, r.ledger.shape()}); err != nil {
 		return err
 	}
 	for i := range r.roots {

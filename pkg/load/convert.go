@@ -32,8 +32,8 @@ func (r *Reader) readHTML(f *file) record.Record {
 			meta[name] = page.Meta[name]
 		}
 	}
-	setEncoding(meta, t)
-	return f.converted(page.Markdown, page.Title, page.Meta["keywords"], meta)
+	f.setEncoding(meta, t)
+	return f.converted("HTML", page.Markdown, page.Title, page.Meta["keywords"], meta)
 }
 
 // readDOCX reads a Word document.
@@ -53,11 +53,12 @@ func (f *file) readDOCX() record.Record {
 	if found.Author != "" {
 		meta["author"] = found.Author
 	}
-	return f.converted(found.Markdown, found.Title, found.Keywords, meta)
+	return f.converted("Word", found.Markdown, found.Title, found.Keywords, meta)
 }
 
-// converted is a document whose text is Markdown that was made of the file.
-func (f *file) converted(text, title, keywords string, meta map[string]any) record.Record {
+// converted is a document whose text is Markdown that was made of the file,
+// which was in the format named.
+func (f *file) converted(from, text, title, keywords string, meta map[string]any) record.Record {
 	doc := f.document(text)
 	doc.Converted = true
 	if title != "" {
@@ -66,6 +67,7 @@ func (f *file) converted(text, title, keywords string, meta map[string]any) reco
 	if tags := tagList(keywords); tags != nil {
 		meta["tags"] = tags
 	}
+	meta[metaConverted] = from
 	f.setMeta(doc, meta)
 	return doc
 }

@@ -134,19 +134,18 @@ func (r *Reader) readHook(ctx context.Context, f *file, hook Hook) (record.Recor
 	doc := f.document(t.Text)
 	doc.Converted = true
 	doc.MediaType = "text/plain"
+	meta := make(map[string]any)
 	if pages := strings.Split(strings.TrimSuffix(t.Text, record.PageBreak), record.PageBreak); len(pages) > 1 {
 		doc.Text = strings.Join(pages, record.PageBreak)
 		for i, text := range pages {
 			doc.Pages = append(doc.Pages, record.Page{Page: i + 1, Text: text})
 		}
-		return doc, nil
-	}
-	if hook.Markdown {
+	} else if hook.Markdown {
 		doc.MediaType = "text/markdown"
-		meta := make(map[string]any)
 		f.markdown(doc, meta)
-		f.setMeta(doc, meta)
 	}
+	meta[metaConverted] = filepath.Base(program)
+	f.setMeta(doc, meta)
 	return doc, nil
 }
 

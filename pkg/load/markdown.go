@@ -16,7 +16,7 @@ import (
 func (f *file) markdown(doc *record.Document, meta map[string]any) {
 	matter := markdown.ParseFrontMatter(doc.Text)
 	if matter.Err != nil {
-		f.warn("front matter cannot be read and is taken as text: %v", matter.Err)
+		f.lost("front matter cannot be read and is taken as text: %v", matter.Err)
 	}
 	for name, value := range matter.Fields {
 		meta[name] = value
@@ -78,8 +78,18 @@ func splitTags(s string) []string {
 	return []string{s}
 }
 
+// Fields of a document's meta that load makes, besides the encoding. They
+// travel with its chunks into the index, so that kb status can list them.
+const (
+	metaConverted = "converted_from" // the format, or the program, that the text was made from, or by
+	metaNotes     = "load_notes"     // what the document lost: pages, bytes, its front matter
+)
+
 // setMeta writes the fields with their keys sorted.
 func (f *file) setMeta(doc *record.Document, meta map[string]any) {
+	if len(f.notes) > 0 {
+		meta[metaNotes] = f.notes
+	}
 	if len(meta) == 0 {
 		return
 	}

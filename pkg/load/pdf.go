@@ -53,7 +53,7 @@ func (r *Reader) readPDF(ctx context.Context, f *file) (record.Record, error) {
 	}
 	for _, status := range []string{pdf.StatusNoText, pdf.StatusUnreadable, pdf.StatusError} {
 		if n := byStatus[status]; len(n) > 0 {
-			f.warn("%s on %d of %d pages (%s), left out", statusText(status), len(n), len(pages), ranges(n))
+			f.lost("%s on %d of %d pages (%s), left out", statusText(status), len(n), len(pages), ranges(n))
 		}
 	}
 	doc := f.document(strings.Join(texts, record.PageBreak))

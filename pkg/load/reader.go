@@ -72,10 +72,17 @@ type file struct {
 	data     []byte
 	hash     string
 	warnings []string
+	notes    []string // the warnings that belong to the document, without its path
 }
 
 func (f *file) warn(format string, args ...any) {
 	f.warnings = append(f.warnings, f.Path+": "+fmt.Sprintf(format, args...))
+}
+
+// lost warns of something that the document lost, and notes it in its meta.
+func (f *file) lost(format string, args ...any) {
+	f.warn(format, args...)
+	f.notes = append(f.notes, fmt.Sprintf(format, args...))
 }
 
 func (f *file) skip(class, reason string) record.Record {
@@ -162,7 +169,7 @@ func (r *Reader) readText(f *file) record.Record {
 	if doc.MediaType == "text/markdown" {
 		f.markdown(doc, meta)
 	}
-	setEncoding(meta, t)
+	f.setEncoding(meta, t)
 	f.setMeta(doc, meta)
 	return doc
 }
@@ -182,22 +189,23 @@ func (f *file) decode(encoding string) (charset.Text, record.Record) {
 		f.warn("decoded as %s (guessed from %d bytes)", t.Encoding, len(f.data))
 	}
 	if t.Bad > 0 {
-		f.warn("%d bytes are not %s, replaced by U+FFFD", t.Bad, t.Encoding)
+		f.lost("bytes that are not %s, replaced by U+FFFD: %d", t.Encoding, t.Bad)
 	}
 	if t.NULs > 0 {
-		f.warn("%d NUL characters dropped", t.NULs)
+		f.lost("NUL characters dropped: %d", t.NULs)
 	}
 	return t, nil
 }
 
 // setEncoding records an encoding that is not UTF-8.
-func setEncoding(meta map[string]any, t charset.Text) {
+func (f *file) setEncoding(meta map[string]any, t charset.Text) {
 	if t.Encoding == "UTF-8" {
 		return
 	}
 	meta["encoding"] = t.Encoding
 	if t.Guessed {
 		meta["encoding_guessed"] = true
+		meta["encoding_guessed_from"] = len(f.data) // bytes
 	}
 }
 
