@@ -96,6 +96,30 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Code that fits into a chunk is in one, fences included, wherever it stands.
+func TestFencesStayWhole(t *testing.T) {
+	var b strings.Builder
+	var blocks []string
+	for i := range 40 {
+		block := fmt.Sprintf("```sh\n%s# no heading %d\n\nend. One\n```\n", strings.Repeat("step one. two\n", i%5), i)
+		blocks = append(blocks, block)
+		fmt.Fprintf(&b, "Words %s before.\n\n%s\n", strings.Repeat("and words ", i%7), block)
+	}
+	for _, overlap := range []int{0, 30, 90} {
+		got := texts(Split(doc("a.md", b.String()), Options{Size: 120, Overlap: overlap}))
+		for _, block := range blocks {
+			if block = strings.TrimSpace(block); !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, block) }) {
+				t.Errorf("overlap %d: cut: %q", overlap, block)
+			}
+		}
+		for _, text := range got {
+			if strings.Count(text, "```")%2 != 0 {
+				t.Errorf("overlap %d: half of a block: %q", overlap, text)
+			}
+		}
+	}
+}
+
 func TestOverlap(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, text string
