@@ -132,6 +132,9 @@ func lines(in Input) iter.Seq2[line, error] {
 				yield(line{}, &Error{in.Name, n, err})
 				return
 			}
+			if cap(long) > longText {
+				long = nil // the line of a large document is not kept while its record is in use
+			}
 			text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 			if len(text) > 0 && !yield(line{n, text}, nil) {
 				return
@@ -219,6 +222,9 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 6
 
 // Write appends one record as a line.
 func (w *Writer) Write(r record.Record) error {
+	if doc, ok := r.(*record.Document); ok && len(doc.Text) >= longText {
+		return w.writeLong(doc)
+	}
 	buf, err := record.Append(w.buf[:0], r)
 	if err != nil {
 		return err

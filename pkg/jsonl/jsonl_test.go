@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -107,4 +108,22 @@ func FuzzRecords(f *testing.F) {
 			t.Fatalf("%q became %q", first, again)
 		}
 	})
+}
+
+// A document that is written piece by piece is the line that it would be as one.
+func TestLongDocument(t *testing.T) {
+	text := strings.Repeat("\"text\":\"\" 机房温度 \\ <b> \u2028\xff\xfe\x80\x80 e\u0301\n\t", 40_000)
+	for i := range 4 { // the pieces end in other places
+		doc := &record.Document{ID: "1", Path: `a"text":"".md`, Title: `"text":""`, Text: text[i:], Pages: []record.Page{{Page: 1, Text: "x"}},
+			Extra: record.Extra{{Key: "text2", Value: []byte(`"text"`)}}}
+		want, err := record.Append(nil, doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		w := NewWriter(&got)
+		if err := errors.Join(w.Write(doc), w.Flush()); err != nil || got.String() != string(want)+"\n" {
+			t.Errorf("from %d: %v, %d bytes, want %d", i, err, got.Len(), len(want)+1)
+		}
+	}
 }

@@ -13,8 +13,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/transform"
 )
 
 // Errors that say why bytes are no text.
@@ -87,11 +90,12 @@ func decodeAs(data []byte, name string) (Text, error) {
 			t.Text = strings.ToValidUTF8(t.Text, "\ufffd")
 		}
 	} else {
-		decoded, err := enc.NewDecoder().Bytes(data)
-		if err != nil {
+		var text strings.Builder // transform.Bytes doubles its memory, and the text is copied once more
+		text.Grow(len(data) + len(data)/2)
+		if _, err := io.Copy(&text, transform.NewReader(bytes.NewReader(data), enc.NewDecoder())); err != nil {
 			return t, fmt.Errorf("%w: %w", ErrUnknown, err)
 		}
-		t.Text = string(decoded)
+		t.Text = text.String()
 		t.Bad = strings.Count(t.Text, "\ufffd")
 		if name == "GB18030" { // which can encode U+FFFD itself
 			t.Bad -= bytes.Count(data, []byte{0x84, 0x31, 0xa4, 0x37})
