@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/store"
 )
@@ -59,14 +58,14 @@ func printDocs(ctx context.Context, e *env, r store.Reader) error {
 			return err
 		}
 		docs = append(docs, d)
-		width = max(width, columns(answer.Plain(d.Path)))
+		width = max(width, columns(plainLine(d.Path)))
 	}
 	st := e.style()
 	for _, d := range docs {
-		path := answer.Plain(d.Path)
-		line := fmt.Sprintf("%s%s  %10s  %s", path, strings.Repeat(" ", width-columns(path)), count(d.Chunks, "chunk"), answer.Plain(d.Title))
+		path := plainLine(d.Path)
+		line := fmt.Sprintf("%s%s  %10s  %s", path, strings.Repeat(" ", width-columns(path)), count(d.Chunks, "chunk"), plainLine(d.Title))
 		for _, tag := range store.Tags(d.Meta) {
-			line += st.dim("  #" + answer.Plain(tag))
+			line += st.dim("  #" + plainLine(tag))
 		}
 		fmt.Fprintln(e.stdout, line)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"kb/pkg/answer"
 	"kb/pkg/store"
 )
 
@@ -80,17 +79,17 @@ func (l ledger) print(e *env) {
 	if len(l.Guessed) > 0 {
 		fmt.Fprintf(e.stdout, "\nencoding guessed (fix it with --encoding if it is wrong):\n")
 		for _, g := range l.Guessed {
-			fmt.Fprintf(e.stdout, "  %s: %s, from %d bytes\n", answer.Plain(g.Path), answer.Plain(g.Encoding), g.From)
+			fmt.Fprintf(e.stdout, "  %s: %s, from %d bytes\n", plainLine(g.Path), plainLine(g.Encoding), g.From)
 		}
 	}
 	if len(l.Lost) > 0 {
 		fmt.Fprintf(e.stdout, "\nread in part:\n")
 		for _, n := range l.Lost {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(n.Path), answer.Plain(strings.Join(n.Notes, "; ")))
+			fmt.Fprintf(e.stdout, "  %s: %s\n", plainLine(n.Path), plainLine(strings.Join(n.Notes, "; ")))
 		}
 	}
 	if len(l.Converted) > 0 {
-		fmt.Fprintf(e.stdout, "\nconverted, so without line numbers: %s\n", answer.Plain(l.conversions()))
+		fmt.Fprintf(e.stdout, "\nconverted, so without line numbers: %s\n", plainLine(l.conversions()))
 	}
 }
 

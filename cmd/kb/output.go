@@ -8,6 +8,8 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"kb/pkg/answer"
 )
 
 // outputFlags choose between lines for people and records for programs.
@@ -87,4 +89,9 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// plainLine is a text of others, such as a file's name, on one line.
+func plainLine(s string) string {
+	return strings.NewReplacer("\n", "␊", "\r", "␍", "\t", " ").Replace(answer.Plain(s))
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/model"
 	"kb/pkg/record"
@@ -120,7 +119,7 @@ func (r *statusReport) print(e *env) {
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(e.stdout, "\nskipped (tried again in the next build):\n")
 		for _, s := range r.skipped {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", answer.Plain(s.Path), answer.Plain(s.Reason))
+			fmt.Fprintf(e.stdout, "  %s: %s\n", plainLine(s.Path), plainLine(s.Reason))
 		}
 	}
 	r.ledger.print(e)

@@ -18,7 +18,7 @@ const maxIgnore = 1 << 20
 // folder. The syntax is that of .gitignore: one pattern a line; # begins a
 // comment and \ takes the meaning of the character behind it; a pattern with a
 // / inside or in front counts from the folder, any other in each folder below;
-// a / at the end names folders only; * ? [a-z] match within a name and ** any
+// a / at the end names folders only; * ? [a-z] [[:alpha:]] match within a name and ** any
 // number of folders; ! takes a file in again. The last pattern that matches
 // decides, those of folders further down after those further up, and nothing
 // is taken in again below an ignored folder.
@@ -120,13 +120,19 @@ func parsePattern(line string) (p ignorePattern, ok bool, err error) {
 		line = "**/" + line
 	}
 	for segment := range strings.SplitSeq(line, "/") {
-		segment = strings.ReplaceAll(segment, "[!", "[^")
+		segment = classes().Replace(segment)
 		if _, err := path.Match(segment, ""); err != nil {
 			return p, false, err
 		}
 		p.segments = append(p.segments, segment)
 	}
 	return p, true, nil
+}
+
+// classes turns what .gitignore writes into what [path.Match] reads.
+func classes() *strings.Replacer {
+	return strings.NewReplacer("[!", "[^", "[:alpha:]", "a-zA-Z", "[:digit:]", "0-9", "[:alnum:]", "a-zA-Z0-9",
+		"[:lower:]", "a-z", "[:upper:]", "A-Z", "[:xdigit:]", "0-9a-fA-F", "[:space:]", " \t")
 }
 
 // matchSegments matches names against a pattern in which ** stands for any

@@ -137,6 +137,44 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// Files and folders that go while the folder is walked end nothing; a folder
+// that could not be listed has no root record.
+func TestVanishing(t *testing.T) {
+	folder(t, map[string]string{"n/a.md": "a", "n/b.md": "b", "n/c/d.md": "d", "n/e.md": "e"})
+	var got []string
+	for item, err := range Walk(context.Background(), []string{"n"}, nil) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case item.Entry != nil:
+			got = append(got, item.Entry.Path)
+		case item.Skipped != nil:
+			got = append(got, item.Skipped.Path+": "+item.Skipped.Class)
+		default:
+			got = append(got, "root")
+		}
+		os.Remove("n/b.md")
+		os.RemoveAll("n/c")
+	}
+	if want := []string{"n/a.md", "n/c: unreadable", "n/e.md"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Names that no format of kb can hold are listed and do no harm; those that
+// only look odd are read.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("x", 251) + ".md"
+	folder(t, map[string]string{"n/a\nb.md": "x", "n/\x1b[31m.md": "x", "n/" + long: "x", "n/ .md": "x"})
+	want := []string{"n/\x1b[31m.md", "n/ .md", "n/a\nb.md", "n/" + long, "n/ 4 0"}
+	if os.WriteFile("n/y\xff.md", []byte("x"), 0o600) == nil { // not every file system takes it
+		want = slices.Concat(want[:4], []string{"n/y\ufffd.md: unsupported", "n/ 4 1"})
+	}
+	if got := run(t, Options{}, "n"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestIgnorePatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
@@ -156,6 +194,8 @@ func TestIgnorePatterns(t *testing.T) {
 		{"*.m?", "a.md", false, true},
 		{"[!a-c].md", "d.md", false, true},
 		{"[!a-c].md", "b.md", false, false},
+		{"[[:upper:]_]*.md", "Ab.md", false, true},
+		{"[![:digit:]].md", "7.md", false, false},
 		{`\#a.md`, "#a.md", false, true},
 		{"a.md  ", "a.md", false, true},
 		{"#a.md", "#a.md", false, false},
@@ -235,7 +275,7 @@ func TestSkipped(t *testing.T) {
 	os.Mkdir("dir.md", 0o700)
 	for name, class := range map[string]string{
 		"big.txt": record.ClassTooLarge, "bin.txt": record.ClassBinary, "empty.md": record.ClassEmpty, "not.pdf": record.ClassNotPDF,
-		"missing.md": record.ClassUnreadable, "dir.md": record.ClassUnreadable,
+		"missing.md": record.ClassUnreadable, "dir.md": record.ClassUnsupported,
 	} {
 		rec, _ := read(t, Options{MaxSize: 100}, name)
 		if s, ok := rec.(*record.Skipped); !ok || s.Class != class || s.Reason == "" || s.Path != name || s.Root != "." {

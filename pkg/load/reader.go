@@ -126,7 +126,7 @@ func (f *file) open(limit int64) (class, why string) {
 	if info, err := os.Stat(name); err != nil {
 		return record.ClassUnreadable, reason(err)
 	} else if !info.Mode().IsRegular() {
-		return record.ClassUnreadable, "not a regular file"
+		return record.ClassUnsupported, "not a regular file"
 	}
 	h, err := os.Open(name)
 	if err != nil {

@@ -102,7 +102,7 @@ func (w *walker) root(arg string) bool {
 func (w *walker) named(name, real string, info fs.FileInfo) bool {
 	switch {
 	case !info.Mode().IsRegular():
-		return w.skip(slashed(name), "", record.ClassUnreadable, "not a regular file")
+		return w.skip(slashed(name), "", record.ClassUnsupported, "not a regular file")
 	case !w.reads(name):
 		return w.skip(slashed(name), "", record.ClassUnsupported, "unsupported type: only "+Types+" files are read (KB_LOADER_… names a program for others)")
 	}
@@ -177,7 +177,7 @@ func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool
 func (w *walker) entry(rel string, e fs.DirEntry) bool {
 	full := w.path(rel)
 	if !utf8.ValidString(full) {
-		return w.skip(strings.ToValidUTF8(full, "\ufffd"), w.rootOf, record.ClassUnreadable, "the file's name is not valid UTF-8, rename it")
+		return w.skip(strings.ToValidUTF8(full, "\ufffd"), w.rootOf, record.ClassUnsupported, "the file's name is not valid UTF-8, rename it")
 	}
 	info, err := e.Info()
 	switch {
@@ -186,7 +186,7 @@ func (w *walker) entry(rel string, e fs.DirEntry) bool {
 	case err != nil:
 		return w.skip(full, w.rootOf, record.ClassUnreadable, reason(err))
 	case !info.Mode().IsRegular():
-		return w.skip(full, w.rootOf, record.ClassUnreadable, "not a regular file")
+		return w.skip(full, w.rootOf, record.ClassUnsupported, "not a regular file")
 	}
 	return w.file(full, filepath.Join(w.real, filepath.FromSlash(rel)), info)
 }

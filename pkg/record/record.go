@@ -107,7 +107,7 @@ const (
 	ClassEncoding    = "encoding"    // text in no encoding that could be read
 	ClassEmpty       = "empty"       // no text at all
 	ClassTooLarge    = "too_large"   // above --max-size, or it unpacks to too much
-	ClassUnsupported = "unsupported" // a type of file that is not read, named by itself
+	ClassUnsupported = "unsupported" // no file of a type that is read: a pipe, another type named by itself, a name that is not UTF-8
 	ClassNotPDF      = "not_pdf"
 	ClassDamaged     = "damaged"
 	ClassPassword    = "password"
