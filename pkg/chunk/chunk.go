@@ -2,7 +2,8 @@
 // small enough to embed and large enough to be understood.
 //
 // A document falls into regions that no chunk crosses: the sections below its
-// headings in Markdown, the pages of a PDF, or the whole text. A region falls
+// headings in Markdown, the pages of a PDF and the sections on each, or the
+// whole text. A region falls
 // into units, which are cut only where they are larger than a chunk: sentences,
 // blocks of code, rows of a table. Units are packed, in order, up to the size;
 // the next chunk begins with the end of the one before. All of it takes linear
@@ -119,7 +120,7 @@ func noText(doc *record.Document) *record.Skipped {
 func Split(doc *record.Document, opt Options) []*record.Chunk {
 	text := textOf(doc)
 	s := &splitter{text: text, opt: opt}
-	for _, r := range regions(doc, text, opt.Strategy) {
+	for _, r := range regions(doc, text, opt) {
 		s.region(r)
 	}
 	return finish(doc, text, s.cuts)

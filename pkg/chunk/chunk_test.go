@@ -166,6 +166,61 @@ func TestPages(t *testing.T) {
 	}
 }
 
+func TestPageSections(t *testing.T) {
+	page := func(n int, text string, headings ...record.PageHeading) record.Page {
+		return record.Page{Page: n, Text: text, Headings: headings}
+	}
+	pages := []record.Page{
+		page(1, "cover\nPolicy\n3  Hotels\n3.1 Limits\n500 a night.\n3.2 Above",
+			record.PageHeading{Start: 6, Level: 1, Title: "Policy"},
+			record.PageHeading{Start: 13, Level: 2, Title: "3 Hotels"},
+			record.PageHeading{Start: 23, Level: 3, Title: "3.1 Limits"},
+			record.PageHeading{Start: 47, Level: 3, Title: "3.2 Above"}),
+		page(2, "两级审批。\n4 Trains\nSecond class.",
+			record.PageHeading{Start: 1, Level: 1, Title: "inside a character"},
+			record.PageHeading{Start: 16, Level: 2, Title: "4 Trains"},
+			record.PageHeading{Start: 3, Level: 1, Title: "out of order"},
+			record.PageHeading{Start: 99, Level: 1, Title: "off the page"}),
+		page(3, "no line says it", record.PageHeading{Level: 2, Title: "Bookmark"}),
+		page(4, "end"),
+	}
+	var all []string
+	for _, p := range pages {
+		all = append(all, p.Text)
+	}
+	d := &record.Document{Path: "a.pdf", Text: strings.Join(all, record.PageBreak), Pages: pages}
+	split := func(strategy string, size int) (got []string) {
+		for _, c := range Split(d, Options{Size: size, Strategy: strategy}) {
+			if d.Text[c.Start:c.End] != c.Text {
+				t.Errorf("%+v is not the text from %d to %d", c, c.Start, c.End)
+			}
+			got = append(got, fmt.Sprintf("%d %s: %s", c.Page, strings.Join(c.Headings, "/"), c.Text))
+		}
+		return got
+	}
+	want := []string{
+		"1 : cover",
+		"1 Policy/3 Hotels/3.1 Limits – 3.2 Above: Policy\n3  Hotels\n3.1 Limits\n500 a night.\n3.2 Above",
+		"2 Policy/3 Hotels/3.2 Above: 两级审批。",
+		"2 Policy/4 Trains: 4 Trains\nSecond class.",
+		"3 Policy/Bookmark: no line says it",
+		"4 Policy/Bookmark: end",
+	}
+	if got := split(Markdown, 100); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := split(Markdown, 45); got[2] != "1 Policy/3 Hotels/3.2 Above: 3.2 Above" {
+		t.Errorf("too large to be joined: %q", got)
+	}
+	if got := split(Recursive, 100); len(got) != 4 || !strings.HasPrefix(got[3], "4 : ") {
+		t.Errorf("recursive: %q", got)
+	}
+	d.Text = strings.ReplaceAll(d.Text, "cover", "a changed cover")
+	if got := split(Markdown, 100); !strings.HasPrefix(got[0], "1 : a changed cover\nPolicy") {
+		t.Errorf("offsets into another text: %q", got)
+	}
+}
+
 func sequence(records ...record.Record) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		for _, r := range records {
@@ -211,7 +266,7 @@ func check(t *testing.T, d *record.Document, opt Options) {
 	chunks := Split(d, opt)
 	covered, before := 0, 0
 	skip := 0
-	for _, r := range regions(d, d.Text, opt.Strategy)[:1] {
+	for _, r := range regions(d, d.Text, opt)[:1] {
 		skip = r.start
 	}
 	boundaries := graphemes(d.Text)
@@ -283,8 +338,26 @@ func TestProperties(t *testing.T) {
 		}
 		size := 1 + rng.IntN(60)
 		opt := Options{Strategy: []string{Markdown, Recursive, Fixed}[rng.IntN(3)], Size: size, Overlap: rng.IntN(size)}
-		check(t, doc([]string{"a.md", "a.txt", "a.pdf"}[rng.IntN(3)], b.String()), opt)
+		d := doc([]string{"a.md", "a.txt", "a.pdf"}[rng.IntN(3)], b.String())
+		if rng.IntN(2) == 0 {
+			d.Pages = headedPages(rng, d.Text)
+		}
+		check(t, d, opt)
 	}
+}
+
+// headedPages are the pages of a text with headings anywhere, some of which
+// cannot be.
+func headedPages(rng *rand.Rand, text string) []record.Page {
+	var pages []record.Page
+	for i, page := range strings.Split(text, record.PageBreak) {
+		p := record.Page{Page: i + 1, Text: page}
+		for range rng.IntN(5) {
+			p.Headings = append(p.Headings, record.PageHeading{Start: rng.IntN(len(page)+5) - 2, Level: rng.IntN(5), Title: "H"})
+		}
+		pages = append(pages, p)
+	}
+	return pages
 }
 
 // Short sentences leave room for all of the overlap that was asked for, but

@@ -30,17 +30,17 @@ func textOf(doc *record.Document) string {
 	return strings.Join(texts, record.PageBreak)
 }
 
-func regions(doc *record.Document, text, strategy string) []region {
+func regions(doc *record.Document, text string, opt Options) []region {
 	switch structure(doc) {
 	case "application/pdf":
-		return pages(doc, text)
+		return pages(doc, text, opt)
 	case "text/markdown":
 		matter := markdown.ParseFrontMatter(text)
 		body := matter.Body()
 		if strings.TrimSpace(text[body:]) == "" {
 			return []region{{end: len(text)}}
 		}
-		if strategy == Recursive || strategy == Fixed {
+		if opt.Strategy == Recursive || opt.Strategy == Fixed {
 			return []region{{start: body, end: len(text)}}
 		}
 		return sections(text, body, matter.End)
@@ -65,27 +65,6 @@ func structure(doc *record.Document) string {
 		return "application/pdf"
 	}
 	return "text/plain"
-}
-
-// pages are the parts between the page breaks. They have the numbers of the
-// document's pages where there are as many of these, otherwise they are counted.
-func pages(doc *record.Document, text string) []region {
-	var out []region
-	count := strings.Count(text, record.PageBreak) + 1
-	at := 0
-	for i := range count {
-		n := strings.Index(text[at:], record.PageBreak)
-		if n < 0 {
-			n = len(text) - at
-		}
-		number := i + 1
-		if count == len(doc.Pages) && doc.Pages[i].Page > 0 {
-			number = doc.Pages[i].Page
-		}
-		out = append(out, region{start: at, end: at + n, page: number})
-		at += n + len(record.PageBreak)
-	}
-	return out
 }
 
 // sections cuts Markdown at its headings. What stands between start and from,
