@@ -32,6 +32,11 @@ import (
 //	XQuAD zh   79.8 / .946   84.0 / .950   87.0 / .956
 //	CMRC       75.1 / .949   83.1 / .965   87.0 / .972
 //	XQuAD en   82.5 / .956   87.6 / .959   89.3 / .965
+//	index          32 MB         45 MB         65 MB
+//	CPU             3.9 s         4.5 s         5.6 s
+//
+// The last two rows are for 6 MB of text in 15,763 chunks, embed and index
+// together.
 //
 // With fewer than 2,048 the fused ranking falls a point behind BM25 alone
 // (.960, .976, .966). The 3- and 4-grams add up to 3.6 points in English and
