@@ -25,6 +25,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"kb/pkg/record"
 )
@@ -139,9 +140,10 @@ func finish(doc *record.Document, text string, cuts []cut) []*record.Chunk {
 		base.ID = record.DocumentID(doc.Path)
 	}
 	if base.Title == "" {
-		name := path.Base(doc.Path)
-		base.Title = strings.TrimSuffix(name, path.Ext(name))
+		file := path.Base(doc.Path)
+		base.Title = strings.TrimSuffix(file, path.Ext(file))
 	}
+	base.Title = name(base.Title)
 	if base.Hash == "" {
 		sum := sha256.Sum256([]byte(text))
 		base.Hash = hex.EncodeToString(sum[:])
@@ -173,6 +175,23 @@ func finish(doc *record.Document, text string, cuts []cut) []*record.Chunk {
 		chunks[i] = chunk
 	}
 	return chunks
+}
+
+// longestName is how many bytes of a title or of a heading each chunk repeats.
+// A line of megabytes that begins with # would make gigabytes of chunks; the
+// whole of it is in the text of the first.
+const longestName = 1000
+
+// name is a title or a heading that is not too long.
+func name(s string) string {
+	if len(s) <= longestName {
+		return s
+	}
+	end := longestName - len("…")
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return strings.TrimSpace(s[:end]) + "…"
 }
 
 // extraOf returns the unknown fields of the document that are unknown to a

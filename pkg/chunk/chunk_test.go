@@ -55,6 +55,22 @@ func TestSections(t *testing.T) {
 	}
 }
 
+func TestLongNamesAreCut(t *testing.T) {
+	long := strings.Repeat("界", longestName)
+	d := doc("a.md", "# "+long+"\n\ntext\n")
+	d.Title = long
+	for _, c := range Split(d, Options{Size: 100}) {
+		for _, s := range append(c.Headings, c.Title) {
+			if len(s) > longestName || !utf8.ValidString(s) || !strings.HasPrefix(long, strings.TrimSuffix(s, "…")) {
+				t.Fatalf("%d bytes: %q", len(s), s)
+			}
+		}
+		if len(c.Headings) != 1 {
+			t.Fatalf("headings %q", c.Headings)
+		}
+	}
+}
+
 func TestFrontMatter(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"alone":    {"---\ntitle: x\n---\n", "---\ntitle: x\n---"},

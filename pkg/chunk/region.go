@@ -105,7 +105,7 @@ func titles(path []markdown.Block) []string {
 	var out []string
 	for _, b := range path {
 		if b.Title != "" {
-			out = append(out, b.Title)
+			out = append(out, name(b.Title))
 		}
 	}
 	return out

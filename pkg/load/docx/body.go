@@ -24,7 +24,15 @@ type converter struct {
 	tables []*table
 	run    run
 	sink   func(text string) // takes paragraphs in place of w
+	made   int               // bytes that small elements became, besides their text
 }
+
+// made by one element, about, in bytes.
+const (
+	madeCell   = 40
+	madeNote   = 200
+	madeNumber = 1000
+)
 
 // note is a footnote or an endnote.
 type note struct {
@@ -86,6 +94,7 @@ func (c *converter) readNotes(kind string) func(*xml.Decoder) error {
 				n = nil
 				if attr(e, "type") == "" { // the others are lines between text and notes
 					n = &note{}
+					c.made += madeNote
 					c.notes[kind+" "+attr(e, "id")] = n
 				}
 			}
@@ -126,7 +135,22 @@ func (c *converter) walk(d *xml.Decoder, see func(xml.StartElement)) error {
 				c.write(string(t))
 			}
 		}
+		if err := c.bounded(); err != nil {
+			return err
+		}
 	}
+}
+
+// bounded refuses what is nested deeper than any document, or becomes much
+// larger than it is: each costs a file of some kilobytes many gigabytes.
+func (c *converter) bounded() error {
+	switch {
+	case max(len(c.open), len(c.tables)) > deepest:
+		return fmt.Errorf("paragraphs or tables are nested more than %d deep", deepest)
+	case c.made > maxUnpacked:
+		return ErrTooLarge
+	}
+	return nil
 }
 
 // leftOut says whether an element's content is not part of the text: deleted
@@ -254,7 +278,7 @@ func (c *converter) end(name string) {
 		c.run.inText = false
 	case "tc":
 		if t := c.table(); t != nil {
-			t.endCell()
+			c.made += t.endCell()
 		}
 	case "tr":
 		if t := c.table(); t != nil && !t.deleted && strings.Join(t.row, "") != "" {
@@ -266,18 +290,19 @@ func (c *converter) end(name string) {
 }
 
 // endCell adds the cell to the row. One that goes on from the row above has
-// its text again, if it is short.
-func (t *table) endCell() {
+// its text again, if it is short. It returns the bytes that this added.
+func (t *table) endCell() (made int) {
 	text := strings.Join(t.cell, " ")
 	if above := len(t.rows) - 1; t.merged && text == "" && above >= 0 && len(t.row) < len(t.rows[above]) {
 		const short = 200
 		if again := t.rows[above][len(t.row)]; len(again) <= short {
-			text = again
+			text, made = again, len(again)
 		}
 	}
 	t.row = append(t.row, text)
 	t.row = append(t.row, make([]string, t.span-1)...)
 	t.cell = nil
+	return made + t.span*madeCell
 }
 
 func (c *converter) endTable() {

@@ -27,8 +27,15 @@ var (
 	ErrDamaged  = errors.New("damaged Word document")
 )
 
-// maxUnpacked is how much all parts that are read may unpack to, in bytes.
-const maxUnpacked = 128 << 20
+const (
+	// maxUnpacked is how much all parts that are read may unpack to, in bytes,
+	// and how much more than their text may be made of them.
+	maxUnpacked = 128 << 20
+	// deepest is how many paragraphs, and tables, may be open at once.
+	deepest = 100
+	// longestProperty is how many bytes of a title or the like are taken.
+	longestProperty = 1000
+)
 
 // Document is what was found in a file.
 type Document struct {
@@ -129,7 +136,7 @@ func (p *parts) read(name string, read func(*xml.Decoder) error) error {
 	limited := &io.LimitedReader{R: r, N: p.left + 1}
 	err = read(xml.NewDecoder(limited))
 	used := p.left + 1 - limited.N
-	if p.left -= used; p.left < 0 {
+	if p.left -= used; p.left < 0 || errors.Is(err, ErrTooLarge) {
 		return ErrTooLarge
 	}
 	if err != nil {
@@ -218,8 +225,9 @@ func (p *properties) read(d *xml.Decoder) error {
 				into = nil
 			}
 		case xml.CharData:
-			if into != nil {
-				*into = strings.TrimSpace(*into + string(t))
+			if into != nil && len(*into) < longestProperty {
+				text := *into + string(t[:min(len(t), longestProperty)])
+				*into = strings.TrimSpace(strings.ToValidUTF8(text, ""))
 			}
 		case xml.EndElement:
 			into = nil

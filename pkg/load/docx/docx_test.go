@@ -146,6 +146,10 @@ func TestRefused(t *testing.T) {
 		"another zip": {pack(t, "a.txt", "x"), ErrDamaged},
 		"broken xml":  {pack(t, "word/document.xml", "<w:p><w:t>a</"), ErrDamaged},
 		"bomb":        {bomb(t), ErrTooLarge},
+		"deep":        {pack(t, "word/document.xml", strings.Repeat("<w:p>", deepest+1)), ErrDamaged},
+		"deep tables": {pack(t, "word/document.xml", strings.Repeat("<w:tbl>", deepest+1)), ErrDamaged},
+		"wide":        {pack(t, "word/document.xml", "<w:tbl><w:tr>"+strings.Repeat(`<tc><gridSpan val="63"/></tc>`, maxUnpacked/63/madeCell+1)), ErrTooLarge},
+		"numberings":  {pack(t, "word/numbering.xml", strings.Repeat("<num/>", maxUnpacked/madeNumber+1), "word/document.xml", body), ErrTooLarge},
 	} {
 		if got, err := Convert(c.data); !errors.Is(err, c.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -164,6 +168,16 @@ func bomb(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+func TestLongNamesAreCut(t *testing.T) {
+	long := strings.Repeat("界", 500)
+	got, err := Convert(pack(t, "word/document.xml", `<w:p><w:pPr><w:numId w:val="1"/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>`,
+		"docProps/core.xml", "<title>"+long+"<!---->"+long+"</title>",
+		"word/numbering.xml", `<w:abstractNum w:abstractNumId="1"><w:lvlText w:val="`+long+`"/></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>`))
+	if err != nil || got.Markdown != "x\n" || len(got.Title) > 2*longestProperty || !utf8.ValidString(got.Title) {
+		t.Errorf("%q, %d bytes of title, %v", got.Markdown, len(got.Title), err)
+	}
 }
 
 func TestNumbers(t *testing.T) {

@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// levels is how many levels a numbering has.
-const levels = 9
+const (
+	levels = 9 // of a numbering
+	// longestMarker bounds the text of a level, which each of its paragraphs
+	// has again, in bytes.
+	longestMarker = 100
+)
 
 // number is one numbering of the document: an abstract one, whose counters go
 // on, or begin again where the level has a number to begin with.
@@ -36,9 +40,11 @@ func (c *converter) readNumbering(d *xml.Decoder) error {
 		value := attr(e, "val")
 		switch e.Name.Local {
 		case "abstractNum":
+			c.made += madeNumber
 			a, n, at = &abstract{}, nil, 0
 			abstracts[attr(e, "abstractNumId")] = a
 		case "num":
+			c.made += madeNumber
 			a, n, at = nil, &number{abstract: &abstract{}}, 0
 			c.numbering[attr(e, "numId")] = n
 		case "abstractNumId":
@@ -52,8 +58,8 @@ func (c *converter) readNumbering(d *xml.Decoder) error {
 				n.again[at] = whole(value)
 			}
 		}
-		if a == nil {
-			return nil
+		if err := c.bounded(); err != nil || a == nil {
+			return err
 		}
 		switch e.Name.Local {
 		case "start":
@@ -61,7 +67,9 @@ func (c *converter) readNumbering(d *xml.Decoder) error {
 		case "numFmt":
 			a.formats[at] = value
 		case "lvlText":
-			a.texts[at] = value
+			if len(value) <= longestMarker {
+				a.texts[at] = value
+			}
 		case "isLgl":
 			a.legal[at] = isOn(e)
 		}

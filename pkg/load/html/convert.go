@@ -309,7 +309,9 @@ func (c *converter) readMeta(attr attributes) {
 	default:
 		return
 	}
-	if c.meta[name] == "" && attr["content"] != "" {
+	// Each chunk of the document carries them.
+	const longest = 2000
+	if c.meta[name] == "" && attr["content"] != "" && len(attr["content"]) <= longest {
 		c.meta[name] = attr["content"]
 	}
 }
