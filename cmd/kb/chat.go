@@ -209,13 +209,15 @@ func isCommand(word string) bool {
 	return ok && rest != "" && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// answer answers one question. Ctrl-C stops the answer only; what fails is
-// told, and the chat goes on.
+// answer answers one question. Where a person types, Ctrl-C stops the answer
+// only; what fails is told, and the chat goes on.
 func (c *chat) answer(ctx context.Context, question string) error {
 	answering, stop := context.WithCancel(ctx)
 	defer stop()
-	c.e.interrupts.give(stop)
-	defer c.e.interrupts.give(nil)
+	if c.e.stdinTTY { // in a pipe it ends the command like any other
+		c.e.interrupts.give(stop)
+		defer c.e.interrupts.give(nil)
+	}
 	searcher, err := c.s.searcher(answering, c.flags.Params, c.console.warn)
 	if err == nil {
 		defer searcher.Close()

@@ -63,15 +63,12 @@ func (s *settings) hooksOfDotenv() []string {
 }
 
 // setHooks gives the loader its programs and their environment, in which kb's
-// keys have no place.
+// settings have no place: keys and passwords are among them.
 func (s *settings) setHooks(opt *load.Options) (err error) {
 	if opt.Hooks, err = s.hooks(opt.Warn); err != nil || len(opt.Hooks) == 0 {
 		return err
 	}
-	opt.HookEnv = slices.DeleteFunc(s.env.environ(), func(line string) bool {
-		name, _, _ := strings.Cut(line, "=")
-		return strings.HasPrefix(name, "KB_") && strings.HasSuffix(name, "_KEY")
-	})
+	opt.HookEnv = slices.DeleteFunc(s.env.environ(), func(line string) bool { return strings.HasPrefix(line, "KB_") })
 	return nil
 }
 

@@ -36,7 +36,9 @@ func asQuery(question string) *record.Query {
 // those of the three stages; see [answer.Answer] for those that come with an
 // answer.
 func (o Options) Reply(ctx context.Context, q *record.Query, emit func(delta string)) (*record.Answer, error) {
-	if o.Cache != nil {
+	// The time of a file may decide whether it passes a filter by date, and is
+	// nothing that the version of the index shows.
+	if f := o.Search.Filter; o.Cache != nil && f.Since+f.Until == "" {
 		return o.Cache.ask(ctx, q, o, emit)
 	}
 	return answerAnew(ctx, q, o, emit)

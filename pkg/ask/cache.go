@@ -3,12 +3,14 @@ package ask
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	"kb/pkg/answer"
 	"kb/pkg/cache"
 	"kb/pkg/record"
+	"kb/pkg/search"
 )
 
 // AnswerTTL is how long an answer is kept for the same question.
@@ -48,7 +50,7 @@ func (c *Cache) ask(ctx context.Context, q *record.Query, o Options, emit func(s
 		return repeat(a, o, emit)
 	}
 	a, err := answerAnew(ctx, q, o, emit)
-	if a == nil || !a.Complete {
+	if !lasting(a, err, o) {
 		return a, err
 	}
 	line, encodeErr := record.Append(nil, a)
@@ -59,6 +61,13 @@ func (c *Cache) ask(ctx context.Context, q *record.Query, o Options, emit func(s
 		return a, setErr
 	}
 	return a, err
+}
+
+// lasting says whether an answer is the one to give next time, too: not if its
+// claims could not be verified, or its passages not be reranked, this time.
+func lasting(a *record.Answer, err error, o Options) bool {
+	return a != nil && a.Complete && (err == nil || errors.Is(err, answer.ErrUnsupported)) &&
+		(o.Reranker == nil || search.Reranked(a.Legs))
 }
 
 // repeat gives an answer that was written before.
@@ -78,11 +87,11 @@ func (c *Cache) key(q *record.Query, o Options) (string, error) {
 	if o.Reranker != nil {
 		reranker = o.Reranker.Name()
 	}
-	search, err := json.Marshal(o.Search)
+	params, err := json.Marshal(o.Search)
 	if err != nil {
 		return "", err
 	}
-	return cache.Key("answer", o.Searcher.Info().Version, q.Text, string(q.Vector.Bytes()), string(search), reranker,
+	return cache.Key("answer", o.Searcher.Info().Version, q.Text, string(q.Vector.Bytes()), string(params), reranker,
 		o.Answer.Generator.Name(), fmt.Sprint(o.Answer.MaxContext, o.Answer.MinScore, o.Answer.Verify, o.Agent), c.Settings), nil
 }
 
