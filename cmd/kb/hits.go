@@ -33,7 +33,7 @@ func place(path string, page, line int, headings []string) string {
 // that only fill the list are counted.
 func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explain bool) {
 	if len(hits) == 0 {
-		fmt.Fprintln(w, strings.TrimSuffix("no hits: "+q.WhyNothing(), ": "))
+		fmt.Fprintln(w, strings.TrimSuffix("no hits: "+whyNoHits(q), ": "))
 	}
 	weak := 0
 	for i, h := range hits {
@@ -52,12 +52,26 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 	if weak > 0 {
 		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s without a word of the question left out (--explain shows all)", count(weak, "hit"))))
 	}
+	if q != nil && q.Below > 0 {
+		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s below --min-score left out (best %s)", count(q.Below, "hit"), score(q.BestBelow))))
+	}
 	if legs := describeLegs(q); legs != "" {
 		fmt.Fprintln(w, s.dim(legs))
 	}
 	if explain {
 		fmt.Fprintln(w, s.dim(explainQuery(q)))
 	}
+}
+
+// whyNoHits is the reason, as far as the query tells it.
+func whyNoHits(q *record.Query) string {
+	if why := q.WhyNothing(); why != "" {
+		return why
+	}
+	if q.Below == 0 && len(q.Terms) > 0 {
+		return "nothing in the notes shares a word with the question"
+	}
+	return ""
 }
 
 func score(x float64) string {

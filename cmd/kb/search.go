@@ -19,6 +19,11 @@ both (hybrid, fused by reciprocal rank). "auto" is hybrid when the index has
 vectors. Without a QUERY, or with "-", it reads questions from standard input.
 --path, --tag, --since and --until choose the documents before anything is ranked.
 
+The relevance that is shown for reading is about 0 to 1 and comparable between
+questions: the greater of the cosine and the share of the ideal BM25 score.
+"score" in a record is what orders the hits: in hybrid mode that of the rank
+fusion, which says only how high up a hit stood.
+
 Reads:   {"q":…} or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"query","id":…,"text":…,"mode":…,"legs":[…],"confidence":…}
          {"kind":"hit","query":…,"rank":1,"score":…,"scores":{…},"id":…,"path":…,"title":…,"headings":[…],"page":…,"line":…,"text":…}`
@@ -104,7 +109,7 @@ func newSearch(e *env, s *settings) *cobra.Command {
 	out.register(cmd)
 	indexFlag(cmd, s)
 	embedFlags(cmd, s)
-	cmd.Flags().Float64Var(&f.MinScore, "min-score", 0, "drop hits that score below this (inclusive)")
+	cmd.Flags().Float64Var(&f.MinScore, "min-score", 0, "drop hits whose relevance, the number that --text shows, is below this (inclusive)")
 	cmd.Flags().BoolVar(&explain, "explain", false, "show the parts of each score")
 	cmd.Flags().BoolVar(&exitStatus, "exit-status", false, "exit 7 when nothing was found")
 	return cmd

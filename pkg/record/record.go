@@ -192,6 +192,8 @@ type Query struct {
 	Chunks     int                `json:"chunks,omitempty"`     // size of what was searched
 	Documents  int                `json:"documents,omitempty"`  //
 	Index      string             `json:"index,omitempty"`      // version of the index searched
+	Below      int                `json:"below,omitempty"`      // hits that a limit on the relevance left out
+	BestBelow  float64            `json:"best_below,omitempty"` // the relevance of the best of them
 	Vector     Vector             `json:"vector,omitempty"`
 	Model      string             `json:"model,omitempty"`
 	BaseURL    string             `json:"base_url,omitempty"`

@@ -241,15 +241,34 @@ func distinct(ranked []*candidate) []*candidate {
 func (r *run) hits(found []*candidate) []*record.Hit {
 	hits := []*record.Hit{}
 	for _, c := range found {
-		if len(hits) == r.p.TopK || r.p.MinScore != 0 && c.score < r.p.MinScore {
+		if len(hits) == r.p.TopK {
 			break
 		}
 		k := c.chunk
-		hits = append(hits, &record.Hit{
+		hit := &record.Hit{
 			Query: r.query.ID, Rank: len(hits) + 1, Score: c.score, Scores: c.scores,
 			ID: k.ID, Document: k.Document, Path: k.Path, Title: k.Title, Headings: k.Headings,
 			Page: k.Page, Line: k.Line, Seq: k.Seq, Text: k.Text, Meta: k.Meta, Extra: k.Extra,
-		})
+		}
+		if !r.belowLimit(hit) {
+			hits = append(hits, hit)
+		}
 	}
 	return hits
+}
+
+// belowLimit says whether a hit is less relevant than asked for, and counts it
+// in the query.
+func (r *run) belowLimit(h *record.Hit) bool {
+	relevance := Relevance(r.query, h)
+	if r.p.MinScore == 0 || relevance >= r.p.MinScore {
+		return false
+	}
+	if Unrelated(h) {
+		return true // to fill the list
+	}
+	if r.query.Below++; r.query.Below == 1 || relevance > r.query.BestBelow {
+		r.query.BestBelow = relevance
+	}
+	return true
 }

@@ -48,7 +48,7 @@ type Params struct {
 	Mode       string  // see the Mode constants; "" is auto
 	TopK       int     // hits to return at most; 0 is 4
 	Candidates int     // hits that each leg brings; 0 is 20, never less than TopK
-	MinScore   float64 // hits whose score in the mode is below are dropped; 0: none
+	MinScore   float64 // hits whose [Relevance] is below are dropped; 0: none
 	Filter     store.Filter
 }
 
@@ -167,6 +167,7 @@ func (s *Searcher) describe(q *record.Query) *record.Query {
 		out.ID = record.QueryID(q.Text)
 	}
 	out.Legs, out.Confidence, out.Signals, out.Terms = nil, nil, nil, nil
+	out.Below, out.BestBelow = 0, 0
 	out.Analyzer = s.analyzer.Name()
 	out.Chunks, out.Documents, out.Index = s.info.Chunks, s.info.Documents, s.info.Version
 	out.Floor = DefaultFloor

@@ -328,8 +328,8 @@ func TestRepeatedTextsAndLimits(t *testing.T) {
 	if _, hits := ask(t, o, "key", Params{TopK: 3}); len(hits) != 3 || hits[0].Path != "copy00" || paths(hits[1:]) != "other1 other2" {
 		t.Errorf("repeated texts: %s", paths(hits))
 	}
-	_, all := ask(t, o, "key", Params{Mode: ModeBM25})
-	limit := all[1].Score
+	q, all := ask(t, o, "key", Params{Mode: ModeBM25})
+	limit := Relevance(q, all[1])
 	if _, hits := ask(t, o, "key", Params{Mode: ModeBM25, MinScore: limit}); len(hits) != 2 {
 		t.Errorf("min-score %v of %v left %d hits, want 2", limit, all[2].Score, len(hits))
 	}
