@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -88,11 +89,27 @@ func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err er
 		}
 	}
 	if r.vector != nil {
-		if r.nearest, err = r.reader.Nearest(ctx, r.vector, k, r.p.Filter); err != nil {
+		if r.nearest, err = r.reader.Nearest(ctx, r.vector, k, r.near()); err != nil {
 			return false, err
 		}
 	}
 	return len(r.lexical.Hits) >= k || len(r.nearest) >= k, nil
+}
+
+// chance is how many standard deviations above 0 a lexical cosine must be at least.
+const chance = 2.5
+
+// near is the filter of the vector leg. Texts without a common word have a
+// cosine of 0 to a lexical embedder, give or take what collisions of features
+// make (a standard deviation of 1/√dimensions): nothing below 2.5 of these
+// is found. That also spares the store from ranking thousands of such chunks
+// for a rare word, for it cannot tell them apart by their codes.
+func (r *run) near() store.Filter {
+	f := r.p.Filter
+	if !r.semantic {
+		f.MinCosine = chance / math.Sqrt(float64(len(r.vector)))
+	}
+	return f
 }
 
 // rank puts the chunks of the legs that take part in order.

@@ -60,7 +60,8 @@ func (m *memory) Nearest(_ context.Context, q record.Vector, k int, f store.Filt
 		if len(m.chunks[i].Vector) == 0 {
 			return 0, false
 		}
-		return vector.Score(m.chunks[i].Vector, q), true
+		score := vector.Score(m.chunks[i].Vector, q)
+		return score, f.MinCosine <= 0 || score >= f.MinCosine
 	})
 }
 

@@ -115,6 +115,9 @@ type Filter struct {
 	// a document without either does not pass.
 	Since, Until string
 	Modified     func(path string) string `json:"-"`
+	// MinCosine is the least cosine that [Reader.Nearest] returns; 0 or less
+	// is no limit. A limit spares the work of ranking what is not near.
+	MinCosine float64
 }
 
 // Lexical is the outcome of a BM25 search.

@@ -55,6 +55,9 @@ func (r *reader) Nearest(ctx context.Context, q record.Vector, k int, f store.Fi
 	k = min(k, r.head.Vectors)
 	s := &search{r: r, ctx: ctx, q: q, query: vector.NewQuery(q), k: k, allowed: allowed}
 	s.threshold.set(math.Inf(-1))
+	if f.MinCosine > 0 {
+		s.threshold.set(f.MinCosine)
+	}
 	found, err := s.scan()
 	if err != nil {
 		return nil, err
@@ -63,7 +66,11 @@ func (r *reader) Nearest(ctx context.Context, q record.Vector, k int, f store.Fi
 	if err != nil {
 		return nil, err
 	}
-	return scored(top.Sorted()), nil
+	best := top.Sorted()
+	if f.MinCosine > 0 {
+		best = slices.DeleteFunc(best, func(h vector.Scored) bool { return h.Score < f.MinCosine })
+	}
+	return scored(best), nil
 }
 
 // search is one run of Nearest.

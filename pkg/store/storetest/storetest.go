@@ -218,6 +218,23 @@ func sameHits(t testing.TB, got, want []store.Scored) {
 	}
 }
 
+// testMinCosine sets the limit to what a hit has, just above it, and beyond all.
+func testMinCosine(t *testing.T, r store.Reader, ref *Reference, q record.Vector) {
+	all := ref.Nearest(q, 15, nil)
+	fifth := all[4].Score
+	for _, least := range []float64{fifth, math.Nextafter(fifth, 2), 2, -1, 0} {
+		want := all
+		if least > 0 {
+			want = slices.DeleteFunc(slices.Clone(all), func(h store.Scored) bool { return h.Score < least })
+		}
+		got, err := r.Nearest(t.Context(), q, 15, store.Filter{MinCosine: least})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameHits(t, got, want)
+	}
+}
+
 func testNearest(t *testing.T, s store.Store) {
 	g := NewGenerator(2, 48)
 	docs := g.Docs(300)
@@ -328,6 +345,7 @@ func testFilters(t *testing.T, s store.Store) {
 			t.Errorf("%+v: n and df must be those of the whole index", c.f)
 		}
 	}
+	testMinCosine(t, r, ref, g.Query())
 	if _, err := r.Nearest(t.Context(), g.Query(), 3, store.Filter{Paths: []string{"[a"}}); err == nil {
 		t.Error("a broken glob was accepted")
 	}
