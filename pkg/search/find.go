@@ -198,11 +198,16 @@ func (r *run) complete(ctx context.Context, ranked []*candidate) ([]*candidate, 
 	return ranked, nil
 }
 
-// relevant says whether a hit shares a word with the question, or seems to. If
-// none does, a lexical search found nothing; if one does, the others stay, as
-// a reranker may see in them what words do not show.
+// relevant says whether a hit shares a word with the question: if none does,
+// a lexical search found nothing, as in a short text a single collision makes
+// a cosine beyond noise for a question of one word. If one does, the others
+// stay, as a reranker may see in them what words do not show. Where no words
+// were looked for, the cosine decides.
 func relevant(c *candidate) bool {
-	return c.scores.BM25 != nil && *c.scores.BM25 > 0 || c.scores.Vector != nil && *c.scores.Vector >= noise
+	if c.scores.BM25 != nil {
+		return *c.scores.BM25 > 0
+	}
+	return c.scores.Vector != nil && *c.scores.Vector >= noise
 }
 
 func (r *run) fetch(ctx context.Context, some []*candidate, vectors bool) error {
