@@ -17,7 +17,8 @@ import (
 const buildLong = `build is "load | chunk | embed | index" in one process. It looks at sizes and
 times first, so that nothing changed costs nothing. Without PATH it builds the
 roots that the index knows, or else the folder notes. Relative paths of an
-index count from the folder that it was built in: build it there.
+index count from the folder that it was built in: from another one, build goes
+there, unless it has folders of the same names.
 
 After a change of the embedding model or of its base URL, build embeds
 everything again; it does not replace the vectors of an endpoint by offline
@@ -46,27 +47,31 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			c := e.console("kb build")
 			defer c.close()
 			began := e.now()
+			st, err := s.openStore()
+			if err != nil {
+				return err
+			}
+			named := len(paths) > 0
+			if paths, err = expandStdin(e, paths); err != nil {
+				return err
+			}
+			known, err := knownIndex(ctx, st)
+			if err != nil {
+				return err
+			}
+			home, err := build.OpenHome(homeFile(st), here || !known.exists)
+			if err != nil {
+				return err
+			}
+			if paths, err = known.paths(home, s, paths, named); err != nil {
+				return err
+			}
 			opt, err := s.buildOptions(e, c, lf, cf, full)
 			if err != nil {
 				return err
 			}
 			defer closeReuse(opt.Embed)
 			opt.Index.AllowEmpty, opt.Index.NoWait = allowEmpty, noWait
-			named := len(paths) > 0
-			if paths, err = expandStdin(e, paths); err != nil {
-				return err
-			}
-			known, err := knownIndex(ctx, opt.Store)
-			if err != nil {
-				return err
-			}
-			home, err := build.OpenHome(homeFile(opt.Store), here || !known.exists)
-			if err != nil {
-				return err
-			}
-			if paths, err = known.paths(home, paths, named); err != nil {
-				return err
-			}
 			if err := s.setHooks(&opt.Load); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"kb/pkg/build"
 	"kb/pkg/model"
@@ -39,7 +40,7 @@ func knownIndex(ctx context.Context, st store.Store) (*builtIndex, error) {
 
 // paths are what is to be built, as the index spells them: those that were
 // named, or else the roots of the index, or else the folder notes.
-func (k *builtIndex) paths(home *build.Home, given []string, named bool) ([]string, error) {
+func (k *builtIndex) paths(home *build.Home, s *settings, given []string, named bool) ([]string, error) {
 	if !named {
 		given = k.roots
 	}
@@ -49,8 +50,15 @@ func (k *builtIndex) paths(home *build.Home, given []string, named bool) ([]stri
 		}
 		given = []string{"notes"}
 	}
-	paths, err := home.Locate(given, k.roots)
-	if err != nil || len(paths) == 0 || anyThere(paths) {
+	locate := func() ([]string, error) { return home.Locate(given, k.roots) }
+	if !named && len(k.roots) > 0 {
+		locate = func() ([]string, error) { return home.LocateRoots(k.roots) }
+	}
+	paths, err := locate()
+	if err != nil {
+		return nil, err
+	}
+	if err := enterHome(home, s, paths); err != nil || len(paths) == 0 || anyThere(paths) {
 		return paths, err
 	}
 	if named {
@@ -58,6 +66,20 @@ func (k *builtIndex) paths(home *build.Home, given []string, named bool) ([]stri
 	}
 	return nil, withHint(fmt.Errorf("%s: the index was built from it, but there is no such folder here", given[0]),
 		"run kb build in the folder that the index was built in, or name a folder: kb build FOLDER")
+}
+
+// enterHome makes the folder that the paths of the index count from the
+// working directory; the index stays the one that was named.
+func enterHome(home *build.Home, s *settings, paths []string) error {
+	index, err := filepath.Abs(s.get("KB_INDEX").value)
+	if err != nil {
+		return err
+	}
+	moved, err := home.Enter(paths)
+	if moved {
+		s.flags["KB_INDEX"] = index
+	}
+	return err
 }
 
 func anyThere(paths []string) bool {

@@ -1,7 +1,9 @@
 package build
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -69,7 +71,8 @@ func (e *ElsewhereError) Hint() string {
 // folder is not indexed twice because it was named relative to the working
 // directory once and as an absolute path another time. It fails with an
 // [ElsewhereError] where a relative path would count from another folder than
-// the home.
+// the home. Relative paths that it returns count from the home: see
+// [Home.Enter].
 func (h *Home) Locate(paths, roots []string) ([]string, error) {
 	out := make([]string, 0, len(paths))
 	for _, p := range paths {
@@ -77,12 +80,43 @@ func (h *Home) Locate(paths, roots []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if h.away() && !filepath.IsAbs(spelled) {
+		if h.away() && !filepath.IsAbs(spelled) && (!known || resolve(p) != resolve(h.absolute(spelled))) {
 			return nil, &ElsewhereError{Path: spelled, Home: h.dir, Here: h.here, Root: known}
 		}
 		out = append(out, spelled)
 	}
 	return out, nil
+}
+
+// LocateRoots is [Home.Locate] for roots as the index spells them, in the
+// place of paths. It fails where one of them names something in the working
+// directory, too: that may be where the notes were moved to.
+func (h *Home) LocateRoots(roots []string) ([]string, error) {
+	if !h.away() {
+		return h.Locate(roots, roots)
+	}
+	for _, root := range roots {
+		if filepath.IsAbs(root) {
+			continue
+		}
+		if _, err := os.Stat(filepath.FromSlash(root)); !errors.Is(err, fs.ErrNotExist) {
+			return nil, &ElsewhereError{Path: root, Home: h.dir, Here: h.here, Root: true}
+		}
+	}
+	return roots, nil
+}
+
+// Enter makes the home the working directory, where that is another one and
+// one of the paths that [Home.Locate] returned counts from it, and says so.
+func (h *Home) Enter(paths []string) (moved bool, err error) {
+	if !h.away() || !slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) }) {
+		return false, nil
+	}
+	if err := os.Chdir(h.dir); err != nil {
+		return false, fmt.Errorf("the folder that the index was built in: %w", err)
+	}
+	h.here = h.dir
+	return true, nil
 }
 
 func (h *Home) away() bool { return h.dir != "" && h.dir != h.here }
