@@ -39,13 +39,29 @@ func (s *source) contradicts(claim string) string {
 	for _, sentence := range s.sentences {
 		for _, clause := range clauses(sentence) {
 			for _, d := range denials(clause) {
-				if strings.Contains(claim, d.content) && echo(have, clause) >= minEcho && s.only(d.content, true) {
+				if affirms(claim, d.content) && echo(have, clause) >= minEcho && s.only(d.content, true) {
 					return d.literal
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// affirms says whether a claim has the content at the beginning of a word:
+// impossible does not affirm possible.
+func affirms(claim, content string) bool {
+	for at := 0; ; {
+		i := strings.Index(claim[at:], content)
+		if i < 0 {
+			return false
+		}
+		at += i
+		if before, _ := utf8.DecodeLastRuneInString(claim[:at]); !isNameRune(before) || !isNameRune(rune(content[0])) {
+			return true
+		}
+		at++
+	}
 }
 
 // echo is the share of the clause's terms that a claim has.

@@ -15,10 +15,10 @@ import (
 // Both texts are cut into units: a Han character, or a word of another script;
 // spaces and punctuation are passed over. Units of the claim are swapped if
 // the source has the same units before them and behind them with others
-// between, and what the claim has is nowhere in the source. It is no swap where
-// function words differ, or where both share a character (保存, 存放), as words
-// of one meaning often do. At the beginning of the claim the units behind have
-// to do, if there are more of them.
+// between, and what the claim has is nowhere in the source. Words are replaced by
+// others of the same meaning all the time, so only what looks like a name counts
+// (see [nameLike]). At the beginning of the claim the units behind have to do,
+// if there are more of them.
 //
 // Cost: the pairs of a unit of the claim and one of the source that have the
 // same unit before them, times the pairs of lengths; microseconds.
@@ -96,7 +96,7 @@ func (s *source) swapAt(c, src []unit, i, j int) (has, want string) {
 			behind, right := common(rest, src[j+b:], false)
 			if behind < minSide || behind == 2*right && right < 2 && right < len(rest) ||
 				before+behind < minAround || i == 0 && behind < minBehind || left < i && right < len(rest) ||
-				strings.Contains(s.dense, joinUnits(c[i-left:i+a+right])) { // copied from elsewhere in the source
+				strings.Contains(s.dense, dense(joinUnits(c[i-left:i+a+right]))) { // copied from elsewhere in the source
 				continue
 			}
 			if mine, theirs := c[i:i+a], src[j:j+b]; s.differ(c, i, mine, theirs) {
@@ -146,6 +146,9 @@ func (s *source) differ(claim []unit, i int, mine, theirs []unit) bool {
 	if d := len(mine) - len(theirs); d > 1 || d < -1 {
 		return false // a name has the form of a name
 	}
+	if !nameLike(claim, i, mine, theirs) {
+		return false
+	}
 	if !mine[0].han {
 		return !s.hasAny(mine)
 	}
@@ -180,7 +183,7 @@ func (s *source) hasAny(words []unit) bool {
 // for; its number is checked by itself.
 func bound(span []unit) bool {
 	return containsAny(joinUnits(span), "超过", "多于", "少于", "低于", "高于", "晚于", "早于", "大于", "小于", "最多", "至多", "最少", "至少", "以内", "以上", "以下", "不足", "不满",
-		"nomore", "noless", "notmore", "atmost", "atleast", "upto")
+		"no more", "no less", "not more", "at most", "at least", "up to")
 }
 
 // denying says whether units hold a negator.
@@ -216,9 +219,13 @@ func content(span []unit) bool {
 	return false
 }
 
+// joinUnits writes words with a space between them.
 func joinUnits(span []unit) string {
 	var b strings.Builder
-	for _, u := range span {
+	for i, u := range span {
+		if i > 0 && !u.han && !span[i-1].han {
+			b.WriteByte(' ')
+		}
 		b.WriteString(u.s)
 	}
 	return b.String()
