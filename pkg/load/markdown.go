@@ -8,6 +8,7 @@ import (
 
 	"kb/pkg/markdown"
 	"kb/pkg/record"
+	"kb/pkg/store"
 )
 
 // markdown takes the title, the fields of the front matter and the tags. The text stays
@@ -21,6 +22,9 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) {
 	for name, value := range matter.Fields {
 		meta[name] = value
 	}
+	if !understood(meta["date"]) {
+		f.lost("date %q in the front matter is not understood, the file's time counts", oneLine(meta["date"]))
+	}
 	if tags := tagList(meta["tags"], meta["tag"], markdown.Tags(doc.Text, matter.End)); tags != nil {
 		meta["tags"] = tags
 	}
@@ -29,6 +33,16 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) {
 	} else if title := markdown.FirstHeading(doc.Text[matter.End:]); title != "" {
 		doc.Title = title
 	}
+}
+
+// understood says whether a date of the front matter can be read, or there is
+// none.
+func understood(date any) bool {
+	if date == nil || date == "" {
+		return true
+	}
+	raw, err := json.Marshal(map[string]any{"date": date})
+	return err == nil && store.Date(raw) != ""
 }
 
 func oneLine(v any) string {
