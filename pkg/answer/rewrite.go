@@ -80,7 +80,7 @@ func firstLine(reply string) string {
 				}
 			}
 		}
-		line = strings.Trim(line, " \t\"“”「」『』*`")
+		line = strings.Trim(stripMarks(line), " \t\"“”「」『』*`")
 		if line != "" {
 			return line
 		}

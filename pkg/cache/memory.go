@@ -64,6 +64,9 @@ func (m *Memory) Set(_ context.Context, entries []Entry, ttl time.Duration) erro
 			m.drop(e)
 		}
 		k := &kept{entry, m.now().Add(ttl)}
+		if k.size() > m.limit {
+			continue
+		}
 		m.byKey[entry.Key] = m.order.PushFront(k)
 		m.size += k.size()
 	}

@@ -75,7 +75,7 @@ func tagList(values ...any) []string {
 	var out []string
 	for _, tag := range tags {
 		tag = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(tag), "#"))
-		if tag != "" && !slices.Contains(out, tag) {
+		if len(out) < markdown.MaxTags && tag != "" && !slices.Contains(out, tag) {
 			out = append(out, tag)
 		}
 	}

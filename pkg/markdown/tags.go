@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxTags bounds the tags of one file, as each of its chunks carries them.
-const maxTags = 100
+// MaxTags bounds the tags of one file, as each of its chunks carries them.
+const MaxTags = 100
 
 // Tags returns the tags that people write into the text of src[from:], as
 // Obsidian and others read them: a # at the beginning of a line, behind white
@@ -25,8 +25,8 @@ func Tags(src string, from int) []string {
 		if b.Kind == Text || b.Kind == Table {
 			tags = appendTags(tags, src[b.Start:b.End])
 		}
-		if len(tags) >= maxTags {
-			return tags[:maxTags]
+		if len(tags) >= MaxTags {
+			return tags[:MaxTags]
 		}
 	}
 	return tags
@@ -86,7 +86,7 @@ func isDefinition(line string) bool {
 
 func appendLine(tags []string, line string) []string {
 	code := codeSpans(line)
-	for i := 0; i < len(line) && len(tags) < maxTags; i++ {
+	for i := 0; i < len(line) && len(tags) < MaxTags; i++ {
 		for len(code) > 0 && code[0][1] <= i {
 			code = code[1:]
 		}

@@ -79,6 +79,7 @@ func (d *Dir) Append(ctx context.Context, name string, t Turn) error {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return fmt.Errorf("session %s: %w", name, err)
 	}
+	d.sweep()
 	lock := flock.New(d.file(name) + ".lock")
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return fmt.Errorf("session %s: %w", name, err)
@@ -92,6 +93,17 @@ func (d *Dir) Append(ctx context.Context, name string, t Turn) error {
 		return fmt.Errorf("session %s: %w", name, err)
 	}
 	return nil
+}
+
+// sweep removes the files of sessions that are forgotten, and the locks beside
+// them. One that cannot be removed is left for the next time.
+func (d *Dir) sweep() {
+	files, _ := os.ReadDir(d.path)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && info.ModTime().Add(d.ttl).Before(d.now()) {
+			os.Remove(filepath.Join(d.path, f.Name()))
+		}
+	}
 }
 
 // write replaces the file of a session as a whole.
@@ -117,7 +129,14 @@ func (d *Dir) write(name string, turns []Turn) error {
 }
 
 // Delete implements [Store].
-func (d *Dir) Delete(_ context.Context, name string) error {
+func (d *Dir) Delete(ctx context.Context, name string) error {
+	lock := flock.New(d.file(name) + ".lock")
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no folder, and so no session
+	} else if err != nil {
+		return fmt.Errorf("session %s: %w", name, err)
+	}
+	defer lock.Unlock()
 	err := os.Remove(d.file(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("session %s: %w", name, err)

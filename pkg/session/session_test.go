@@ -61,6 +61,13 @@ func TestDirIsPrivateAndBearsTornLines(t *testing.T) {
 	if got, err := d.Turns(ctx, "a"); err != nil || len(got) != 2 || got[1].Question != "two" {
 		t.Errorf("%v, %v", got, err)
 	}
+	tomorrow := session.NewDir(dir, time.Hour, func() time.Time { return time.Now().Add(24 * time.Hour) })
+	if err := tomorrow.Append(ctx, "b", session.Turn{Question: "three"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(files[0]); !os.IsNotExist(err) {
+		t.Errorf("a forgotten session is still on disk: %v", err)
+	}
 }
 
 func TestCheckName(t *testing.T) {

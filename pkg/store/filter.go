@@ -44,7 +44,11 @@ func (f Filter) String() string {
 func NewMatcher(f Filter) (*Matcher, error) {
 	m := &Matcher{}
 	for _, glob := range f.Paths {
-		for _, g := range braces(glob) {
+		alternatives := braces(glob, nil)
+		if len(alternatives) > maxAlternatives {
+			return nil, fmt.Errorf("glob %.40q: its braces stand for more than %d globs", glob, maxAlternatives)
+		}
+		for _, g := range alternatives {
 			names := strings.Split(path.Clean(g), "/")
 			if names[0] == "." {
 				names[0] = "**"
@@ -149,12 +153,16 @@ func matchName(glob, name string) bool {
 	return ok && err == nil
 }
 
-// braces expands {a,b} into all alternatives; a brace without its partner
-// stands for itself.
-func braces(glob string) []string {
+// maxAlternatives is how many globs one glob with braces may stand for: a few
+// dozen characters could stand for millions.
+const maxAlternatives = 1000
+
+// braces appends to out all alternatives of a glob with {a,b} in it; a brace
+// without its partner stands for itself. It stops above maxAlternatives.
+func braces(glob string, out []string) []string {
 	open := strings.IndexByte(glob, '{')
-	if open < 0 {
-		return []string{glob}
+	if open < 0 || len(out) > maxAlternatives {
+		return append(out, glob)
 	}
 	depth, from := 0, open+1
 	var parts []string
@@ -170,14 +178,15 @@ func braces(glob string) []string {
 				continue
 			}
 			parts = append(parts, glob[from:i])
-			var out []string
 			for _, p := range parts {
-				out = append(out, braces(glob[:open]+p+glob[i+1:])...)
+				if len(out) <= maxAlternatives {
+					out = braces(glob[:open]+p+glob[i+1:], out)
+				}
 			}
 			return out
 		}
 	}
-	return []string{glob}
+	return append(out, glob)
 }
 
 // Tags returns the tags in a document's meta, without # and case: a list of

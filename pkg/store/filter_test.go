@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -135,4 +136,13 @@ func FuzzParseDate(f *testing.F) {
 			t.Errorf("%q: %q, then %q", s, date, again)
 		}
 	})
+}
+
+func TestBracesAreBounded(t *testing.T) {
+	if _, err := NewMatcher(Filter{Paths: []string{strings.Repeat("{a,b}", 40)}}); err == nil || !strings.Contains(err.Error(), "1000") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := NewMatcher(Filter{Paths: []string{strings.Repeat("{a,b}", 9)}}); err != nil {
+		t.Error(err)
+	}
 }

@@ -16,7 +16,7 @@ type table struct {
 	wide   int          // columns that the cell takes
 	tall   int          // rows that it takes
 	down   map[int]fill // by column, what cells of rows before reach into this one
-	filled int          // bytes that were repeated
+	filled int          // bytes that were repeated, or made for wide cells
 }
 
 // fill is a cell that goes on in the next rows.
@@ -92,7 +92,12 @@ func (c *converter) endCell() {
 	t.inCell = false
 	text := c.text.take()
 	long := len(text) > longestCell
-	for range min(t.wide, mostWide) {
+	for i := range min(t.wide, mostWide) {
+		if i > 0 {
+			if t.filled += 4; t.filled > mostFill {
+				break
+			}
+		}
 		if t.tall > 1 {
 			t.reachDown(text)
 		}
