@@ -95,12 +95,13 @@ func (d *Dir) Append(ctx context.Context, name string, t Turn) error {
 	return nil
 }
 
-// sweep removes the files of sessions that are forgotten, and the locks beside
-// them. One that cannot be removed is left for the next time.
+// sweep removes the files of sessions that are forgotten, except their locks,
+// which somebody may hold. One that cannot be removed is left for the next time.
 func (d *Dir) sweep() {
 	files, _ := os.ReadDir(d.path)
 	for _, f := range files {
-		if info, err := f.Info(); err == nil && info.ModTime().Add(d.ttl).Before(d.now()) {
+		info, err := f.Info()
+		if err == nil && filepath.Ext(f.Name()) != ".lock" && info.ModTime().Add(d.ttl).Before(d.now()) {
 			os.Remove(filepath.Join(d.path, f.Name()))
 		}
 	}
