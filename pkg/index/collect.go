@@ -172,15 +172,22 @@ func (c *collector) finish(d *document) {
 		}
 		ch.Reused = false // of this run; the index is the same without it
 	}
-	old, ok := c.known.docs[first.Path]
-	d.same = ok && sameDocument(old, d.meta) &&
-		(d.meta.Vectors == 0 || sameFingerprint(c.known.info.Settings, c.settings))
-	if d.same {
-		d.chunks = nil
+	if c.dropSame(d) {
 		return
 	}
 	c.waiting = append(c.waiting, d)
 	c.held += size
+}
+
+// dropSame lets go of the chunks of a document that the index has as it is.
+func (c *collector) dropSame(d *document) bool {
+	old, ok := c.known.docs[d.meta.Path]
+	d.same = ok && sameDocument(old, d.meta) &&
+		(d.meta.Vectors == 0 || sameFingerprint(c.known.info.Settings, c.settings))
+	if d.same {
+		d.chunks = nil
+	}
+	return d.same
 }
 
 // missing says which chunks of an incomplete document did not come.

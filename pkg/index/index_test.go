@@ -279,3 +279,26 @@ func TestLock(t *testing.T) {
 		t.Errorf("with another writer: %v", err)
 	}
 }
+
+// A build that waited for another of the same files finds nothing to do.
+func TestWaitedForAnother(t *testing.T) {
+	s := flat.New(filepath.Join(t.TempDir(), "index.jsonl.zst"))
+	first, err := s.Begin(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	_, result, err := Run(t.Context(), sequence(stream(t, "a1:2 b1:1"), nil), Options{Store: s, Warn: func(msg string) {
+		said = append(said, msg)
+		first.Rollback()
+		if _, _, err := Run(t.Context(), sequence(stream(t, "a1:2 b1:1"), nil), Options{Store: s}); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || result.Unchanged != 2 || result.Created+result.Updated != 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "waiting for another build of "+s.Name()) {
+		t.Errorf("said %q", said)
+	}
+}

@@ -3,7 +3,9 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 
+	"kb/pkg/store"
 	"kb/pkg/text"
 )
 
@@ -25,7 +27,7 @@ func (c *collector) put(ctx context.Context) error {
 	}
 	for _, d := range c.waiting {
 		path := d.meta.Path
-		if c.docs[path] == d && !c.refuses(d, c.known) {
+		if c.docs[path] == d && !c.refuses(d, c.known) && !c.dropSame(d) { // another writer may have put it while this one waited
 			if !c.reset && (c.otherAnalyzer(c.known) || c.vectors && c.otherVectors(c.known)) {
 				c.tx.Reset()
 				c.reset = true
@@ -47,7 +49,12 @@ func (c *collector) begin(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if c.tx, err = c.opt.Store.Begin(ctx, !c.opt.NoWait); err != nil {
+	c.tx, err = c.opt.Store.Begin(ctx, false)
+	if errors.Is(err, store.ErrLocked) && !c.opt.NoWait {
+		c.opt.Warn("waiting for another build of " + c.opt.Store.Name())
+		c.tx, err = c.opt.Store.Begin(ctx, true)
+	}
+	if err != nil {
 		return err
 	}
 	c.known, err = readState(ctx, c.tx.Reader())
