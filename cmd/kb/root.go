@@ -135,12 +135,19 @@ func about(codes ...int) map[string]string {
 }
 
 // args wraps a check of positional arguments so that a failure is a usage
-// error.
+// error that says what the command takes.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, a []string) error {
-		if err := check(cmd, a); err != nil {
-			return &usageError{err}
+		if check(cmd, a) == nil {
+			return nil
 		}
-		return nil
+		takes := "takes no argument"
+		if _, names, ok := strings.Cut(cmd.Use, " "); ok {
+			takes = "takes " + names
+		}
+		if len(a) == 0 {
+			return usagef("it %s, and nothing was given", takes)
+		}
+		return usagef("it %s, but was given %s", takes, strings.Join(a, " "))
 	}
 }

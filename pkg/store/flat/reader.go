@@ -85,6 +85,8 @@ func (r *reader) open() error {
 	return nil
 }
 
+var errNoIndex = errors.New("it does not begin with a zstd frame, so it is not a kb index (is --index right?), or its beginning is lost")
+
 // isIndex tells a damaged index from a file that never was one.
 func (r *reader) isIndex() error {
 	var magic [4]byte
@@ -92,7 +94,7 @@ func (r *reader) isIndex() error {
 		return r.f.damaged(0, errors.New("the file is empty"))
 	}
 	if r.f.readAt(magic[:], 0) != nil || le.Uint32(magic[:]) != frameMagic {
-		return r.f.damaged(0, errors.New("it does not begin with a zstd frame, so it is no index or its beginning is lost"))
+		return r.f.damaged(0, errNoIndex)
 	}
 	return nil
 }
