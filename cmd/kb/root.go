@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -67,7 +68,8 @@ func newRoot(e *env) *cobra.Command {
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
 	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newEval(e, s))
 	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s))
-	root.AddCommand(newPDFWorker(e))
+	root.AddCommand(newPDFWorker(e), &cobra.Command{Use: "version", Short: "the version of kb", Hidden: true, Args: args(cobra.NoArgs),
+		Run: func(*cobra.Command, []string) { fmt.Fprintf(e.stdout, "kb %s\n", version) }})
 	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {
 		target, _, err := root.Find(args)
 		if err != nil || target == root && len(args) > 0 {
