@@ -96,8 +96,14 @@ func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err er
 	return len(r.lexical.Hits) >= k || len(r.nearest) >= k, nil
 }
 
-// chance is how many standard deviations above 0 a lexical cosine must be at least.
-const chance = 2.5
+const (
+	// chance is how many standard deviations above 0 a lexical cosine must be
+	// at least.
+	chance = 2.5
+	// fewChunks can all be ranked at no cost, and a reranker may know what
+	// those are good for that share no word with the question.
+	fewChunks = 512
+)
 
 // near is the filter of the vector leg. Texts without a common word have a
 // cosine of 0 to a lexical embedder, give or take what collisions of features
@@ -106,7 +112,7 @@ const chance = 2.5
 // for a rare word, for it cannot tell them apart by their codes.
 func (r *run) near() store.Filter {
 	f := r.p.Filter
-	if !r.semantic {
+	if !r.semantic && r.info.Vectors > fewChunks {
 		f.MinCosine = chance / math.Sqrt(float64(len(r.vector)))
 	}
 	return f
