@@ -6,6 +6,7 @@
 # make bench   speed and size, as ratios in one run
 # make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
+# make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
 # make trials  eval/trials.md: three groups of questions as a user asks them
 # make index   build index.jsonl.zst from notes/
 
@@ -13,7 +14,7 @@ export CGO_ENABLED := 0
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test check fuzz bench eval eval-update trials index demo
+.PHONY: build test check fuzz bench eval eval-update trials index demo real
 
 build: kb
 
@@ -39,6 +40,9 @@ eval: kb
 
 eval-update: kb
 	scripts/eval.sh ./kb --update
+
+real: kb
+	scripts/real-embedder.sh sh -c './kb build --text --index real.jsonl.zst notes && ./kb eval eval/questions.jsonl --index real.jsonl.zst --mode all --text'
 
 trials: kb
 	env -u KB_EMBED_BASE_URL -u KB_EMBED_MODEL KB=./kb scripts/trials.sh 'Offline defaults' >eval/trials.md
