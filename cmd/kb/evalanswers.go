@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"kb/pkg/answer"
 	"kb/pkg/eval"
@@ -59,14 +58,8 @@ func (ev *evaluation) answers(ctx context.Context) error {
 	if err := ev.writeAnswers(answered, report); err != nil {
 		return err
 	}
-	var missed []string
-	for _, o := range ev.outcomes {
-		if !o.Passed {
-			missed = append(missed, o.String())
-		}
-	}
-	if len(missed) > 0 {
-		return &codeError{exitGate, errors.New("below the gate: " + strings.Join(missed, ", "))}
+	if missed := missed(ev.outcomes); missed != "" {
+		return &codeError{exitGate, errors.New("below the gate: " + missed)}
 	}
 	return nil
 }

@@ -111,14 +111,8 @@ func (ev *evaluation) judge(ctx context.Context) error {
 // what continuous integration reads.
 func (ev *evaluation) assess() (err error) {
 	ev.outcomes = eval.Check(ev.gates, eval.Overall(ev.reports, ev.finder.last()))
-	var missed []string
-	for _, o := range ev.outcomes {
-		if !o.Passed {
-			missed = append(missed, o.String())
-		}
-	}
-	if len(missed) > 0 {
-		ev.failures = append(ev.failures, fmt.Sprintf("below the gate in mode %s: %s", ev.finder.last(), strings.Join(missed, ", ")))
+	if missed := missed(ev.outcomes); missed != "" {
+		ev.failures = append(ev.failures, fmt.Sprintf("below the gate in mode %s: %s", ev.finder.last(), missed))
 	}
 	if ev.baseline != nil {
 		if ev.comparison, err = eval.Compare(ev.judgments, ev.baseline, ev.f.topK); err != nil {
@@ -140,6 +134,17 @@ func (ev *evaluation) assess() (err error) {
 		return err
 	}
 	return readable(os.WriteFile(ev.f.junit, xml.Bytes(), 0o666))
+}
+
+// missed lists the gates that were not passed; "" if all were.
+func missed(outcomes []*eval.Outcome) string {
+	var out []string
+	for _, o := range outcomes {
+		if !o.Passed {
+			out = append(out, o.String())
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // write writes the results: records into a pipe, tables for a person.

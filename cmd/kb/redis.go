@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -48,7 +47,7 @@ func (s *settings) redis(warn func(string)) (*overRedis, error) {
 	s.overRedis = &overRedis{
 		client: redis.NewClient(opt),
 		breaker: cache.NewBreaker(s.env.now, func(err error) {
-			warn(fmt.Sprintf("going on without Redis at %s: %v", displayRedis(raw.value), err))
+			warn(fmt.Sprintf("going on without Redis at %s: %v", shown("KB_REDIS_URL", raw.value), err))
 		}),
 	}
 	return s.overRedis, nil
@@ -58,15 +57,6 @@ func (s *settings) redis(warn func(string)) (*overRedis, error) {
 type quiet struct{ *log.Logger }
 
 func (q quiet) Printf(_ context.Context, format string, v ...any) { q.Logger.Printf(format, v...) }
-
-// displayRedis is the URL without its password.
-func displayRedis(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(not a URL)"
-	}
-	return u.Redacted()
-}
 
 // cache returns the cache of what models were paid for: Redis, else for a
 // long-lived command its memory, else none.

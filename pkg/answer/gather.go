@@ -83,20 +83,12 @@ type gatherer struct {
 // round asks the model once and does what it calls for; false if it called
 // for nothing, or for all that it may.
 func (g *gatherer) round(ctx context.Context) (again bool, err error) {
-	var calls []model.ToolCall
-	var said strings.Builder
-	for ev, err := range g.Generator.Generate(ctx, model.Request{Messages: g.messages, Tools: []model.Tool{searchTool()}}) {
-		if err != nil {
-			return false, err
-		}
-		said.WriteString(ev.Text)
-		calls = append(calls, ev.ToolCalls...)
+	said, err := listen(ctx, g.Generator, model.Request{Messages: g.messages, Tools: []model.Tool{searchTool()}}, 0)
+	if err != nil || len(said.calls) == 0 {
+		return false, err
 	}
-	if len(calls) == 0 {
-		return false, nil
-	}
-	g.messages = append(g.messages, model.Message{Role: "assistant", Content: said.String(), ToolCalls: calls})
-	for _, c := range calls {
+	g.messages = append(g.messages, model.Message{Role: "assistant", Content: said.text, ToolCalls: said.calls})
+	for _, c := range said.calls {
 		result, err := g.call(ctx, c)
 		if err != nil {
 			return false, err

@@ -45,17 +45,14 @@ func Rewrite(ctx context.Context, g model.Generator, turns []Exchange, question 
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	for ev, err := range g.Generate(ctx, model.Request{Messages: msgs, Question: question}) {
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(ev.Text)
-		if b.Len() > 8*longestRewrite {
-			return question, nil
-		}
+	reply, err := listen(ctx, g, model.Request{Messages: msgs}, 8*longestRewrite)
+	if err != nil {
+		return "", err
 	}
-	rewritten := firstLine(b.String())
+	if len(reply.text) > 8*longestRewrite {
+		return question, nil
+	}
+	rewritten := firstLine(reply.text)
 	if rewritten == "" || overlong(rewritten, turns[len(turns)-1].Question+question) {
 		return question, nil
 	}

@@ -58,22 +58,19 @@ func (w *writer) judge(ctx context.Context, a *record.Answer, asked []int) (stri
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	for ev, err := range w.opt.Generator.Generate(ctx, model.Request{Messages: msgs}) {
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(ev.Text)
-		if ev.Usage != nil {
-			sum := *ev.Usage
-			if a.Usage != nil {
-				sum.PromptTokens += a.Usage.PromptTokens
-				sum.CompletionTokens += a.Usage.CompletionTokens
-			}
-			a.Usage = &sum
-		}
+	reply, err := listen(ctx, w.opt.Generator, model.Request{Messages: msgs}, 0)
+	if err != nil {
+		return "", err
 	}
-	return b.String(), nil
+	if u := reply.usage; u != nil {
+		sum := *u
+		if a.Usage != nil {
+			sum.PromptTokens += a.Usage.PromptTokens
+			sum.CompletionTokens += a.Usage.CompletionTokens
+		}
+		a.Usage = &sum
+	}
+	return reply.text, nil
 }
 
 func (w *writer) judgeMessages(a *record.Answer, asked []int) ([]model.Message, error) {

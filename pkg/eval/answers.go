@@ -226,17 +226,12 @@ func (r *AnswerReport) answerMetrics() []struct {
 	name  string
 	value *float64
 } {
-	var answered *float64
-	if r.FalseRefusals != nil {
-		x := 1 - *r.FalseRefusals
-		answered = &x
-	}
 	return []struct {
 		name  string
 		value *float64
 	}{
 		{"contains", r.Contains}, {"citation_precision", r.CitationPrecision}, {"citation_recall", r.CitationRecall},
-		{"supported", r.Supported}, {"refusal", r.Recall}, {"precision", r.Precision}, {"answered", answered},
+		{"supported", r.Supported}, {"refusal", r.Recall}, {"precision", r.Precision}, {"answered", answered(r.FalseRefusals)},
 	}
 }
 

@@ -30,16 +30,16 @@ func metrics() []metric {
 			func(q *Question) bool { return !q.Answerable }, "that should be refused"},
 		{"precision", func(r *Report) *float64 { return r.Precision },
 			func(q *Question) bool { return !q.Answerable }, "that should be refused"},
-		{"answered", answered, answerable, "with an answer"},
+		{"answered", func(r *Report) *float64 { return answered(r.FalseRefusals) }, answerable, "with an answer"},
 	}
 }
 
 // answered is the share of the answerable questions that are not refused.
-func answered(r *Report) *float64 {
-	if r.FalseRefusals == nil {
+func answered(falseRefusals *float64) *float64 {
+	if falseRefusals == nil {
 		return nil
 	}
-	x := 1 - *r.FalseRefusals
+	x := 1 - *falseRefusals
 	return &x
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"kb/pkg/atomicfile"
 )
 
 // Dir keeps each session in a file of JSON Lines that only its user may read.
@@ -109,24 +112,15 @@ func (d *Dir) sweep() {
 
 // write replaces the file of a session as a whole.
 func (d *Dir) write(name string, turns []Turn) error {
-	f, err := os.CreateTemp(d.path, "new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	w := bufio.NewWriter(f)
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, t := range turns {
 		if err := enc.Encode(t); err != nil {
-			f.Close()
 			return err
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), d.file(name))
+	return atomicfile.Write(d.file(name), b.Bytes())
 }
 
 // Delete implements [Store].

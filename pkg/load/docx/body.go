@@ -2,9 +2,7 @@ package docx
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"kb/pkg/markdown"
@@ -105,20 +103,13 @@ func (c *converter) readNotes(kind string) func(*xml.Decoder) error {
 // walk reads a part; see may look at each element that is not left out.
 func (c *converter) walk(d *xml.Decoder, see func(xml.StartElement)) error {
 	skip := 0 // depth inside an element that is left out
-	for {
-		token, err := d.RawToken()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
+	return tokens(d, func(token xml.Token) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			if skip > 0 || leftOut(t.Name.Local) {
 				skip++
 				c.deletion(t)
-				continue
+				return nil
 			}
 			if see != nil {
 				see(t)
@@ -127,7 +118,7 @@ func (c *converter) walk(d *xml.Decoder, see func(xml.StartElement)) error {
 		case xml.EndElement:
 			if skip > 0 {
 				skip--
-				continue
+				return nil
 			}
 			c.end(t.Name.Local)
 		case xml.CharData:
@@ -135,10 +126,8 @@ func (c *converter) walk(d *xml.Decoder, see func(xml.StartElement)) error {
 				c.write(string(t))
 			}
 		}
-		if err := c.bounded(); err != nil {
-			return err
-		}
-	}
+		return c.bounded()
+	})
 }
 
 // bounded refuses what is nested deeper than any document, or becomes much

@@ -161,22 +161,30 @@ func (p *parts) mainPart() string {
 	return name
 }
 
-// elements calls f with each start element.
-func elements(d *xml.Decoder, f func(xml.StartElement) error) error {
+// tokens calls f with each token, which is valid until f returns.
+func tokens(d *xml.Decoder, f func(xml.Token) error) error {
 	for {
 		token, err := d.RawToken()
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
+		}
+		if err == nil {
+			err = f(token)
+		}
+		if err != nil {
 			return err
 		}
-		if e, ok := token.(xml.StartElement); ok {
-			if err := f(e); err != nil {
-				return err
-			}
-		}
 	}
+}
+
+// elements calls f with each start element.
+func elements(d *xml.Decoder, f func(xml.StartElement) error) error {
+	return tokens(d, func(token xml.Token) error {
+		if e, ok := token.(xml.StartElement); ok {
+			return f(e)
+		}
+		return nil
+	})
 }
 
 // attr returns the value of an attribute whatever its namespace: documents
@@ -204,14 +212,7 @@ type properties struct{ title, creator, keywords string }
 
 func (p *properties) read(d *xml.Decoder) error {
 	var into *string
-	for {
-		token, err := d.RawToken()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
+	return tokens(d, func(token xml.Token) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
@@ -232,5 +233,6 @@ func (p *properties) read(d *xml.Decoder) error {
 		case xml.EndElement:
 			into = nil
 		}
-	}
+		return nil
+	})
 }
