@@ -32,7 +32,7 @@ func newAsk(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "ask [QUESTION]",
-		Short:       "question → a cited answer: search | rerank | answer",
+		Short:       "search | rerank | answer",
 		Long:        askLong,
 		Example:     "  kb ask \"建议每天学多久？\"\n  kb ask --json \"how do I rotate keys?\" | jq -r .text",
 		Annotations: about(exitMismatch, exitDamaged, exitNothing),

@@ -38,7 +38,7 @@ func newBuild(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "build [PATH…]",
-		Short:       "files and folders → the index: load | chunk | embed | index",
+		Short:       "load | chunk | embed | index",
 		Long:        buildLong,
 		Example:     "  kb build notes\n  kb build",
 		Annotations: about(exitMismatch, exitDamaged, exitPartial),

@@ -47,7 +47,7 @@ func newChat(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "chat",
-		Short:       "questions and follow-ups, one after the other",
+		Short:       "questions and follow-ups",
 		Long:        chatLong,
 		Example:     "  kb chat\n  kb chat --session trip\n  printf '%s\\n' \"住宿标准是多少？\" \"那谁来审批？\" | kb chat | jq -r .text",
 		Args:        args(cobra.NoArgs),

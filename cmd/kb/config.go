@@ -22,7 +22,7 @@ func newConfig(e *env, s *settings) *cobra.Command {
 	var out outputFlags
 	cmd := &cobra.Command{
 		Use:         "config",
-		Short:       "effective settings, with keys masked",
+		Short:       "the settings in force",
 		Long:        configLong,
 		Args:        args(cobra.NoArgs),
 		Annotations: about(),

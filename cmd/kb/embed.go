@@ -28,7 +28,7 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "embed [FILE…]",
-		Short:       "chunks → chunks with vectors",
+		Short:       "chunks → chunks + vectors",
 		Long:        embedLong,
 		Example:     "  kb load notes | kb chunk | kb embed > vectors.jsonl",
 		Annotations: about(exitPartial),

@@ -71,7 +71,7 @@ func newEval(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "eval FILE",
-		Short:       "questions → is it good? metrics, a comparison, a gate",
+		Short:       "questions → is it good?",
 		Long:        evalLong,
 		Example:     evalExample,
 		Args:        args(cobra.ExactArgs(1)),

@@ -30,7 +30,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "index [FILE…]",
-		Short:       "chunks with vectors → the index",
+		Short:       "chunks + vectors → index",
 		Long:        indexLong,
 		Example:     "  kb load notes | kb chunk | kb embed | kb index\n  kb index --verify",
 		Annotations: about(exitMismatch, exitDamaged, exitPartial),

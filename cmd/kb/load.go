@@ -71,7 +71,7 @@ func newLoad(e *env, s *settings) *cobra.Command {
 	var f loadFlags
 	cmd := &cobra.Command{
 		Use:         "load PATH…",
-		Short:       "files and folders → documents",
+		Short:       "files, folders → documents",
 		Long:        loadLong,
 		Example:     "  kb load notes | jq -r .path\n  find . -name '*.md' | kb load - | kb chunk",
 		Args:        args(cobra.MinimumNArgs(1)),

@@ -25,7 +25,7 @@ func newRerank(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "rerank [FILE…]",
-		Short:       "hits → hits in a better order",
+		Short:       "hits → a better order",
 		Long:        rerankLong,
 		Example:     "  kb search --top-k 20 \"密钥轮换\" | kb rerank --top-k 4",
 		Annotations: about(),

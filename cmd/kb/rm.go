@@ -22,7 +22,7 @@ func newRm(e *env, s *settings) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:         "rm PATH…",
-		Short:       "remove documents from the index",
+		Short:       "take documents out",
 		Long:        rmLong,
 		Args:        args(cobra.MinimumNArgs(1)),
 		Annotations: about(exitMismatch, exitDamaged),

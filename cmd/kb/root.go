@@ -13,20 +13,14 @@ import (
 // version is set when a release is built.
 var version = "0.1.0"
 
-const rootLong = `kb answers questions from your own notes (Markdown, text, HTML, Word, PDF;
-Chinese and English), with citations that can be checked, and says so when the notes do
-not have the answer.
+const rootLong = `kb answers questions from your own notes (Markdown, text, HTML, Word, PDF), with
+citations that can be checked, and says so when they do not have the answer.
 
-  kb build notes                  read, cut, embed and index a folder
-  kb ask "…"                      a cited answer, or an honest refusal
-
-The same, stage by stage, as filters over JSON Lines:
-
-  kb load notes | kb chunk | kb embed | kb index
-  kb search "…" | kb rerank | kb answer`
+  kb build notes     read, cut, embed and index a folder
+  kb ask "…"         a cited answer, or an honest refusal`
 
 const rootExitStatus = `EXIT STATUS
-  0 done, 1 failed, 2 wrong usage, 3 index does not match, 4 below the gate,
+  0 done, 1 failed, 2 usage, 3 index mismatch, 4 below the gate,
   5 index damaged, 6 partial, 7 nothing found (--exit-status), 130 interrupted`
 
 // newRoot lists the commands in the order of the pipeline.
@@ -51,8 +45,16 @@ func newRoot(e *env) *cobra.Command {
 	root.SetVersionTemplate("kb {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.SetHelpTemplate(helpTemplate)
+	commandHelp := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd != root {
+			commandHelp(cmd, args)
+			return
+		}
+		fmt.Fprint(e.stdout, rootHelp(root))
+	})
 	root.AddGroup(
-		&cobra.Group{ID: "pipeline", Title: "The pipeline:"},
+		&cobra.Group{ID: "pipeline", Title: "The pipeline, filters over JSON Lines:"},
 		&cobra.Group{ID: "whole", Title: "In one step:"},
 		&cobra.Group{ID: "care", Title: "Looking after it:"},
 	)
@@ -67,9 +69,9 @@ func newRoot(e *env) *cobra.Command {
 		newLoad(e, s), newChunk(e), newEmbed(e, s), newIndex(e, s),
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
 	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newEval(e, s))
-	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s))
-	root.AddCommand(newPDFWorker(e), &cobra.Command{Use: "version", Short: "the version of kb", Hidden: true, Args: args(cobra.NoArgs),
-		Run: func(*cobra.Command, []string) { fmt.Fprintf(e.stdout, "kb %s\n", version) }})
+	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s), newDoctor(e, s),
+		newCompletion(e), newMan(e), newVersion(e))
+	root.AddCommand(newPDFWorker(e))
 	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {
 		target, _, err := root.Find(args)
 		if err != nil || target == root && len(args) > 0 {
@@ -78,7 +80,6 @@ func newRoot(e *env) *cobra.Command {
 		return target.Help()
 	}})
 	root.SetHelpCommandGroupID("care")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
 
@@ -130,6 +131,37 @@ const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}{{with .Annotations.exit}}
 {{.}}
 {{end}}`
+
+// rootHelp is one screen: what kb does, and its commands, each group in two
+// columns that are read downwards.
+func rootHelp(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(rootLong + "\n\n")
+	for _, g := range root.Groups() {
+		var cells []string
+		for _, c := range root.Commands() {
+			if c.GroupID == g.ID && c.IsAvailableCommand() {
+				cells = append(cells, fmt.Sprintf("  %-10s %s", c.Name(), c.Short))
+			}
+		}
+		b.WriteString(g.Title + "\n" + twoColumns(cells))
+	}
+	b.WriteString("\"kb COMMAND --help\" shows its records, flags and examples.\n")
+	b.WriteString(strings.Replace(rootExitStatus, "\n", "", 1) + "\n")
+	return b.String()
+}
+
+func twoColumns(cells []string) string {
+	var b strings.Builder
+	half := (len(cells) + 1) / 2
+	for i, line := range cells[:half] {
+		if i+half < len(cells) {
+			line += strings.Repeat(" ", max(0, 41-columns(line))) + cells[i+half]
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
 
 // about annotates a command with its exit codes.
 func about(codes ...int) map[string]string {

@@ -46,7 +46,7 @@ func newStatus(e *env, s *settings) *cobra.Command {
 	var out outputFlags
 	cmd := &cobra.Command{
 		Use:         "status",
-		Short:       "what is indexed, what was skipped and why",
+		Short:       "what is indexed, and skipped",
 		Long:        statusLong,
 		Args:        args(cobra.NoArgs),
 		Annotations: about(exitMismatch, exitDamaged),

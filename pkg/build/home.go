@@ -80,7 +80,7 @@ func (h *Home) Locate(paths, roots []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if h.away() && !filepath.IsAbs(spelled) && (!known || resolve(p) != resolve(h.absolute(spelled))) {
+		if h.away() && !filepath.IsAbs(spelled) && (!known || resolve(p) != resolve(h.Absolute(spelled))) {
 			return nil, &ElsewhereError{Path: spelled, Home: h.dir, Here: h.here, Root: known}
 		}
 		out = append(out, spelled)
@@ -134,7 +134,7 @@ func (h *Home) base() string {
 func (h *Home) spell(p string, roots []string) (spelled string, known bool, err error) {
 	real := resolve(p)
 	for _, root := range roots {
-		at := resolve(h.absolute(root))
+		at := resolve(h.Absolute(root))
 		if below, ok := inside(at, real); ok {
 			return path.Join(root, below), true, nil
 		}
@@ -176,7 +176,8 @@ func (e *OverlapError) Error() string {
 // Hint says what to do next.
 func (e *OverlapError) Hint() string { return fmt.Sprintf("remove it first: kb rm %s", e.Root) }
 
-func (h *Home) absolute(root string) string {
+// Absolute is where a root of the index lies in the file system.
+func (h *Home) Absolute(root string) string {
 	name := filepath.FromSlash(root)
 	if filepath.IsAbs(name) {
 		return name
