@@ -2,7 +2,6 @@ package flat
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -62,23 +61,14 @@ func (t *tx) Commit(ctx context.Context, s store.Settings) (store.Info, error) {
 // something else. Without vectors only the analyzer matters, and then the
 // texts are inverted again.
 func (t *tx) checkSettings(ctx context.Context, s store.Settings) error {
-	if s.Dim < 0 || s.Dim > maxDim {
-		return fmt.Errorf("%d dimensions, the limit is %d", s.Dim, maxDim)
+	var was store.Info
+	if t.old != nil && !t.reset {
+		was = t.old.Info()
 	}
-	if t.old == nil || t.reset {
-		return nil
+	if err := store.CheckSettings(was, s); err != nil {
+		return err
 	}
-	was := t.old.head.Settings
-	if t.old.head.Vectors > 0 {
-		is := was
-		is.Model, is.BaseURL, is.QueryPrefix, is.DocumentPrefix, is.Dim, is.Analyzer =
-			s.Model, s.BaseURL, s.QueryPrefix, s.DocumentPrefix, s.Dim, s.Analyzer
-		if is != was {
-			return errors.New("the index has vectors of other settings; it must be reset to get new ones")
-		}
-		return nil
-	}
-	if s.Analyzer == was.Analyzer {
+	if was.Vectors > 0 || t.old == nil || t.reset || s.Analyzer == was.Analyzer {
 		return nil
 	}
 	return t.carryAll(ctx)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"kb/pkg/record"
+	"kb/pkg/store"
 )
 
 // cursor reads chunks and vectors by ref. It keeps the frames it read last, so
@@ -183,7 +184,7 @@ func parseVectorLine(line []byte) (id string, v []float32, err error) {
 	}
 	n := base64.StdEncoding.DecodedLen(len(text))
 	n -= bytes.Count(text[max(0, len(text)-2):], []byte{'='})
-	if n%4 != 0 || n == 0 || n/4 > maxDim {
+	if n%4 != 0 || n == 0 || n/4 > store.MaxDim {
 		return "", nil, fmt.Errorf("%d bytes are no vector", n)
 	}
 	v = make([]float32, n/4)

@@ -34,9 +34,7 @@
 //	lengths    tokens: in all chunks; lengths: of each chunk, as numbers
 //	directory  see below; the last line, without which the file is cut off
 //
-// "version" is the first 16 bytes, in hex, of the sha256 of the settings as JSON
-// and, for each document by path, of path, hash and sum, each with a zero byte
-// behind. There are no times, counters or paths of the machine in the file, so
+// "version" is what [store.Version] makes of settings and documents. There are no times, counters or paths of the machine in the file, so
 // the same documents give the same bytes, whatever the way they came.
 //
 // # Segments

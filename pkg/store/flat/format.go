@@ -33,9 +33,8 @@ const (
 const (
 	maxLine        = 64 << 20 // of a line, and so of a frame that holds one line
 	maxFrame       = 16 << 20 // of a frame that holds several lines
-	maxDim         = 8192
-	maxRows        = 2048    // of a segment
-	maxFrames      = 1 << 27 // of the seek table, by its specification
+	maxRows        = 2048     // of a segment
+	maxFrames      = 1 << 27  // of the seek table, by its specification
 	vectorsAFrame  = 4
 	chunksAFrame   = 16
 	chunkFrameSize = 1 << 20  // beyond it a frame holds fewer than 16 chunks
@@ -61,8 +60,8 @@ func (h *header) check() error {
 		return errors.New("the first line is not the header of an index")
 	case h.Reader > formatVersion:
 		return fmt.Errorf("%w: it needs a reader of format %d, this one reads up to %d", store.ErrNewer, h.Reader, formatVersion)
-	case h.Dim < 0 || h.Dim > maxDim:
-		return fmt.Errorf("the header has dimension %d, the limit is %d", h.Dim, maxDim)
+	case h.Dim < 0 || h.Dim > store.MaxDim:
+		return fmt.Errorf("the header has dimension %d, the limit is %d", h.Dim, store.MaxDim)
 	case h.Documents < 0 || h.Chunks < 0 || h.Vectors < 0 || h.Vectors > h.Chunks || h.Vectors > 0 && h.Dim == 0:
 		return errors.New("the counts in the header contradict each other")
 	}

@@ -2,8 +2,6 @@ package flat
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,22 +155,19 @@ func (t *tx) planLists(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// planHeader counts, and makes the version: a hash over the settings and each
-// document's path, hash and sum.
+// planHeader counts, and makes the version.
 func planHeader(docs []planned, s store.Settings) header {
 	h := header{Kind: kindIndex, Format: formatVersion, Reader: oldestReader, Settings: s, Documents: len(docs)}
-	sum := sha256.New()
-	settings, _ := appendJSON(nil, s) // cannot fail: strings and numbers
-	sum.Write(settings)
-	for _, d := range docs {
-		h.Chunks += d.doc.Chunks
-		h.Vectors += d.doc.Vectors
-		for _, part := range []string{d.doc.Path, d.doc.Hash, d.doc.Sum} {
-			sum.Write([]byte(part))
-			sum.Write([]byte{0})
+	h.Version = store.Version(s, func(yield func(*store.Document) bool) {
+		for i := range docs {
+			d := &docs[i].doc
+			h.Chunks += d.Chunks
+			h.Vectors += d.Vectors
+			if !yield(d) {
+				return
+			}
 		}
-	}
-	h.Version = hex.EncodeToString(sum.Sum(nil)[:16])
+	})
 	return h
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"kb/pkg/record"
 	"kb/pkg/store"
-	"kb/pkg/vector"
 )
 
 // tx is one change of an index.
@@ -140,7 +139,7 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 		if dim == 0 {
 			dim = len(c.Vector)
 		}
-		v, err := unitVector(c.Vector, dim)
+		v, err := store.UnitVector(c.Vector, dim)
 		if err != nil {
 			return nil, fmt.Errorf("%s: chunk %d: %w", p.doc.Path, c.Seq, err)
 		}
@@ -156,35 +155,10 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 	return data, nil
 }
 
-func unitVector(v record.Vector, dim int) (record.Vector, error) {
-	if len(v) != dim {
-		return nil, fmt.Errorf("its vector has %d dimensions, those of the index have %d", len(v), dim)
-	}
-	if dim > maxDim {
-		return nil, fmt.Errorf("its vector has %d dimensions, the limit is %d", dim, maxDim)
-	}
-	if vector.IsUnit(v) {
-		return v, nil
-	}
-	if err := v.Check(); err != nil {
-		return nil, err
-	}
-	return vector.Unit(v), nil
-}
-
 // appendChunk appends the line of a chunk: without what vector and header say.
 func appendChunk(dst []byte, doc *store.Document, c *record.Chunk) ([]byte, error) {
-	line := *c
-	line.Document, line.Path, line.Hash = doc.ID, doc.Path, doc.Hash
-	if line.Title == "" {
-		line.Title = doc.Title
-	}
-	if len(line.Meta) == 0 {
-		line.Meta = doc.Meta
-	}
-	line.Vector, line.Model, line.BaseURL, line.Dim = nil, "", "", 0
 	before := len(dst)
-	dst, err := record.Append(dst, &line)
+	dst, err := store.AppendLine(dst, store.OfDocument(doc, c))
 	if err == nil && len(dst)-before >= maxLine {
 		err = fmt.Errorf("it has %d bytes, the limit is %d", len(dst)-before, maxLine)
 	}
