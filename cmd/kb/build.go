@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kb/pkg/build"
+	"kb/pkg/index"
 	"kb/pkg/record"
 	"kb/pkg/store"
 )
@@ -30,11 +32,9 @@ Writes:  {"kind":"indexed","path":…,"status":…,"chunks":…,"embedded":…,"
 
 func newBuild(e *env, s *settings) *cobra.Command {
 	var (
-		lf                 loadFlags
-		cf                 chunkFlags
-		out                outputFlags
-		allowEmpty, noWait bool
-		full, here         bool
+		f      buildFlags
+		out    outputFlags
+		noWait bool
 	)
 	cmd := &cobra.Command{
 		Use:         "build [PATH…]",
@@ -43,93 +43,138 @@ func newBuild(e *env, s *settings) *cobra.Command {
 		Example:     "  kb build notes\n  kb build",
 		Annotations: about(exitMismatch, exitDamaged, exitPartial),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			ctx := cmd.Context()
 			c := e.console("kb build")
 			defer c.close()
 			began := e.now()
-			st, err := s.openStore()
+			b, err := s.newBuilder(cmd.Context(), e, c, f, paths)
 			if err != nil {
 				return err
 			}
-			named := len(paths) > 0
-			if paths, err = expandStdin(e, paths); err != nil {
-				return err
-			}
-			known, err := knownIndex(ctx, st)
-			if err != nil {
-				return err
-			}
-			home, err := build.OpenHome(homeFile(st), here || !known.exists)
-			if err != nil {
-				return err
-			}
-			if paths, err = known.paths(home, s, paths, named); err != nil {
-				return err
-			}
-			opt, err := s.buildOptions(e, c, lf, cf, full)
-			if err != nil {
-				return err
-			}
-			defer closeReuse(opt.Embed)
-			opt.Index.AllowEmpty, opt.Index.NoWait = allowEmpty, noWait
-			if err := s.setHooks(&opt.Load); err != nil {
-				return err
-			}
-			if err := known.keepsVectors(opt.Store.Name(), opt.Embedder.Info()); err != nil {
-				return err
-			}
-			if opt.Embedder.Info().BaseURL == "" && !known.exists {
-				c.warn(offlineNote) // with the first build alone
-			}
-			reports, result, err := build.Run(ctx, paths, opt)
+			b.opt.Index.NoWait = noWait
+			reports, result, err := b.run(cmd.Context(), b.paths)
 			c.close()
 			if err != nil {
 				return err
 			}
-			if err := home.Remember(paths); err != nil {
-				c.warn(fmt.Sprintf("the next build will not know where this one was made: %v", err))
-			}
-			if err := reportIndexed(e, c, out, opt.Store.Name(), reports, result, e.now().Sub(began)); err != nil {
+			if err := reportIndexed(e, c, out, b.opt.Store.Name(), reports, result, e.now().Sub(began)); err != nil {
 				return err
 			}
 			return partial(result.Incomplete + result.Failed + result.NewSkipped)
 		},
 	}
 	out.register(cmd)
-	indexFlag(cmd, s)
-	lf.register(cmd)
-	cf.register(cmd)
-	analyzerFlag(cmd, s)
-	embedFlags(cmd, s)
-	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
+	f.register(cmd, s)
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
-	cmd.Flags().BoolVar(&here, "here", false, "take the folders of the index from the working directory, although it was built in another")
-	cmd.Flags().BoolVar(&full, "full", false, "read all files, also those whose size and time did not change")
+	cmd.Flags().BoolVar(&f.full, "full", false, "read all files, also those whose size and time did not change")
 	return cmd
 }
 
-func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags, full bool) (build.Options, error) {
+// buildFlags are the flags of the commands that build.
+type buildFlags struct {
+	load                   loadFlags
+	chunk                  chunkFlags
+	allowEmpty, full, here bool
+}
+
+func (f *buildFlags) register(cmd *cobra.Command, s *settings) {
+	indexFlag(cmd, s)
+	f.load.register(cmd)
+	f.chunk.register(cmd)
+	analyzerFlag(cmd, s)
+	embedFlags(cmd, s)
+	cmd.Flags().BoolVar(&f.allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
+	cmd.Flags().BoolVar(&f.here, "here", false, "take the folders of the index from the working directory, although it was built in another")
+}
+
+// builder is a build that has been prepared, and can be made more than once.
+type builder struct {
+	c     *console
+	paths []string // as the index spells them
+	home  *build.Home
+	opt   build.Options
+}
+
+// newBuilder prepares to build the paths, or what the index knows. It makes
+// the folder that the index was built in the working directory.
+func (s *settings) newBuilder(ctx context.Context, e *env, c *console, f buildFlags, paths []string) (*builder, error) {
+	st, err := s.openStore()
+	if err != nil {
+		return nil, err
+	}
+	named := len(paths) > 0
+	if paths, err = expandStdin(e, paths); err != nil {
+		return nil, err
+	}
+	known, err := knownIndex(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{c: c}
+	if b.home, err = build.OpenHome(homeFile(st), f.here || !known.exists); err != nil {
+		return nil, err
+	}
+	if b.paths, err = known.paths(b.home, s, paths, named); err != nil {
+		return nil, err
+	}
+	if b.opt, err = s.buildOptions(e, c, f); err != nil {
+		return nil, err
+	}
+	if err := known.keepsVectors(b.opt.Store.Name(), b.opt.Embedder.Info()); err != nil {
+		return nil, err
+	}
+	if b.opt.Embedder.Info().BaseURL == "" && !known.exists {
+		c.warn(offlineNote) // with the first build alone
+	}
+	return b, nil
+}
+
+// run builds some of the paths.
+func (b *builder) run(ctx context.Context, paths []string) ([]record.Record, index.Result, error) {
+	opt := b.opt
+	b.c.showProgress(&opt)
+	opt.Embed.Reuse = reuseOf(opt.Store, opt.Embed)
+	defer closeReuse(opt.Embed)
+	reports, result, err := build.Run(ctx, paths, opt)
+	if err != nil {
+		return nil, result, err
+	}
+	if err := b.home.Remember(paths); err != nil {
+		b.c.warn(fmt.Sprintf("the next build will not know where this one was made: %v", err))
+	}
+	return reports, result, nil
+}
+
+func (s *settings) buildOptions(e *env, c *console, f buildFlags) (build.Options, error) {
 	opt := build.Options{Program: version, Now: e.now, Warn: c.warn}
 	var err error
 	if opt.Store, err = s.openStore(); err != nil {
 		return opt, err
 	}
-	if opt.Load, err = lf.options(e, c); err != nil {
+	if opt.Load, err = f.load.options(e, c); err != nil {
 		return opt, err
 	}
-	if opt.Chunk, err = cf.options(); err != nil {
+	if err := s.setHooks(&opt.Load); err != nil {
 		return opt, err
 	}
-	if opt.Embed, err = s.embedOptions(c, true); err != nil {
+	if opt.Chunk, err = f.chunk.options(); err != nil {
+		return opt, err
+	}
+	if opt.Embed, err = s.embedOptions(c); err != nil {
 		return opt, err
 	}
 	opt.Embedder = opt.Embed.Embedder
 	if opt.Index.Analyzer, err = s.analyzer(); err != nil {
 		return opt, err
 	}
-	if !full {
+	opt.Index.AllowEmpty = f.allowEmpty
+	if !f.full {
 		opt.CacheFile = seenFile(opt.Store)
 	}
+	return opt, nil
+}
+
+// showProgress has a build tell what it does.
+func (c *console) showProgress(opt *build.Options) {
 	documents := 0
 	opt.Note = func(r record.Record) {
 		switch r := r.(type) {
@@ -147,7 +192,6 @@ func (s *settings) buildOptions(e *env, c *console, lf loadFlags, cf chunkFlags,
 		}
 		c.status(line)
 	}
-	return opt, nil
 }
 
 // seenFile is where the sizes and times of the files of one index, as seen

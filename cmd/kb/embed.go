@@ -39,9 +39,16 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 			if concurrency < 1 {
 				return usagef("--concurrency %d: must be at least 1", concurrency)
 			}
-			opt, err := s.embedOptions(c, reuse)
+			opt, err := s.embedOptions(c)
 			if err != nil {
 				return err
+			}
+			if reuse {
+				st, err := s.openStore()
+				if err != nil {
+					return err
+				}
+				opt.Reuse = reuseOf(st, opt)
 			}
 			defer closeReuse(opt)
 			if opt.Embedder.Info().BaseURL == "" {
@@ -73,21 +80,15 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 
 const offlineNote = "no embedding endpoint configured, using the offline embedder (lexical; see kb config)"
 
-// embedOptions opens the embedder and the index that vectors are reused from.
-func (s *settings) embedOptions(c *console, reuse bool) (embed.Options, error) {
+// embedOptions opens the embedder.
+func (s *settings) embedOptions(c *console) (embed.Options, error) {
 	e, err := s.embedder(c.warn)
-	if err != nil {
-		return embed.Options{}, err
-	}
-	opt := embed.Options{Embedder: e, Warn: c.warn, Progress: embedProgress(c)}
-	if reuse {
-		st, err := s.openStore()
-		if err != nil {
-			return opt, err
-		}
-		opt.Reuse = &lazyReuse{store: st, info: e.Info(), warn: c.warn}
-	}
-	return opt, nil
+	return embed.Options{Embedder: e, Warn: c.warn, Progress: embedProgress(c)}, err
+}
+
+// reuseOf takes vectors from the index as it is when the first is wanted.
+func reuseOf(st store.Store, opt embed.Options) embed.Reuse {
+	return &lazyReuse{store: st, info: opt.Embedder.Info(), warn: opt.Warn}
 }
 
 func embedProgress(c *console) func(done, requests int) {

@@ -12,7 +12,7 @@ var layers = [][]string{
 	{"record", "jsonl", "text", "markdown", "vector", "atomicfile"},
 	{"model", "store", "bm25", "fuse"},
 	{"load", "chunk", "embed", "index", "search", "rerank", "answer", "eval", "session", "cache"},
-	{"ask", "build"},
+	{"ask", "build", "watch"},
 	{"server", "mcp"},
 }
 

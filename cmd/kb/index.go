@@ -83,18 +83,27 @@ func newIndex(e *env, s *settings) *cobra.Command {
 // reportIndexed writes what became of the documents: records into a pipe, a
 // summary for a person.
 func reportIndexed(e *env, c *console, out outputFlags, name string, reports []record.Record, r index.Result, took time.Duration) error {
+	warnIncomplete(c, reports)
+	if out.human(e) {
+		printSummary(e.stdout, e.style(), name, r, took)
+		return nil
+	}
+	return writeRecords(e, reports)
+}
+
+// warnIncomplete names the documents that are not indexed as they are now.
+func warnIncomplete(c *console, reports []record.Record) {
 	for _, rec := range reports {
 		if i, ok := rec.(*record.Indexed); ok && (i.Status == record.StatusIncomplete || i.Status == record.StatusKept) {
 			c.warn(fmt.Sprintf("%s: %s: %s", i.Path, i.Status, i.Reason))
 		}
 	}
-	if out.human(e) {
-		printSummary(e.stdout, e.style(), name, r, took)
-		return nil
-	}
+}
+
+func writeRecords(e *env, records []record.Record) error {
 	w := jsonl.NewWriter(e.stdout)
-	for _, rec := range reports {
-		if err := w.Write(rec); err != nil {
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
 			return err
 		}
 	}

@@ -84,6 +84,8 @@ type console struct {
 	name     string // of the command
 	progress string
 	drawn    time.Time // when the progress line was last drawn
+
+	told, before map[string]bool // messages of this turn and the one before; nil: a command has no turns
 }
 
 // Progress is shown when a command takes long enough to make one wonder, and
@@ -97,10 +99,24 @@ func (e *env) console(name string) *console {
 	return &console{e: e, name: name, drawn: e.now().Add(progressDelay - progressEvery)}
 }
 
+// nextTurn begins a turn of a command that does the same again and again: what
+// was said in the turn before is not repeated.
+func (c *console) nextTurn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told, c.before = map[string]bool{}, c.told
+}
+
 // warn writes one message line on stderr.
 func (c *console) warn(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.told != nil {
+		c.told[message] = true
+		if c.before[message] {
+			return
+		}
+	}
 	c.clear()
 	fmt.Fprintf(c.e.stderr, "%s: %s\n", c.name, answer.Plain(message))
 	c.draw()

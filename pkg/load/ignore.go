@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-const ignoreName = ".kbignore"
+// IgnoreName is the name of the files that say what a walk passes over.
+const IgnoreName = ".kbignore"
 
 // maxIgnore is how much of a .kbignore is read, in bytes.
 const maxIgnore = 1 << 20
@@ -54,26 +55,37 @@ func ignored(full string, folder bool, files []ignoreFile) bool {
 	return out
 }
 
-// ignoresAbove reads the .kbignore files from the working directory down to
-// the folder above root, where root lies below the working directory.
-func ignoresAbove(root string, warn func(string)) []ignoreFile {
+// IgnoresAbove names the .kbignore files that count for what is below root and
+// stand above it, from the working directory down, whether they are there or
+// not; none where root does not lie below the working directory.
+func IgnoresAbove(root string) []string {
+	root = filepath.Clean(root)
 	if !filepath.IsLocal(root) || root == "." {
 		return nil
 	}
-	var files []ignoreFile
+	var names []string
 	folder := "."
 	for _, name := range strings.Split(slashed(root), "/") {
-		if f, ok := readIgnore(filepath.Join(filepath.FromSlash(folder), ignoreName), folder, warn); ok {
+		names = append(names, path.Join(folder, IgnoreName))
+		folder = path.Join(folder, name)
+	}
+	return names
+}
+
+// ignoresAbove reads them.
+func ignoresAbove(root string, warn func(string)) []ignoreFile {
+	var files []ignoreFile
+	for _, name := range IgnoresAbove(root) {
+		if f, ok := readIgnore(filepath.FromSlash(name), path.Dir(name), warn); ok {
 			files = append(files, f)
 		}
-		folder = path.Join(folder, name)
 	}
 	return files
 }
 
 func readIgnore(file, folder string, warn func(string)) (ignoreFile, bool) {
 	complain := func(why string) {
-		warn(path.Join(folder, ignoreName) + ": " + why)
+		warn(path.Join(folder, IgnoreName) + ": " + why)
 	}
 	info, err := os.Stat(file)
 	switch {

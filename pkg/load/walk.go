@@ -31,6 +31,7 @@ type Item struct {
 	Skipped *record.Skipped
 	Root    *record.Root // a folder came to its end; the counts are left to the caller
 	Warning string       // a pattern in a .kbignore that cannot be used
+	Folder  string       // a folder that is going to be listed; of [WalkFolders] alone
 }
 
 // Types are the extensions of the files that are read without a hook.
@@ -46,8 +47,18 @@ const Types = ".md, .markdown, .txt, .html, .htm, .docx and .pdf"
 // A path that is not there is skipped. A folder of which a part could not be
 // listed has no Root, as nothing may be concluded from what was not seen.
 func Walk(ctx context.Context, paths []string, hooks Hooks) iter.Seq2[Item, error] {
+	return walk(ctx, paths, hooks, false)
+}
+
+// WalkFolders is [Walk] that names each folder, too, before it lists it: who
+// wants to hear of changes can begin to listen there and misses none.
+func WalkFolders(ctx context.Context, paths []string, hooks Hooks) iter.Seq2[Item, error] {
+	return walk(ctx, paths, hooks, true)
+}
+
+func walk(ctx context.Context, paths []string, hooks Hooks, folders bool) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		w := &walker{ctx: ctx, hooks: hooks, seen: make(map[string]bool), roots: make(map[string]bool), yield: yield}
+		w := &walker{ctx: ctx, hooks: hooks, folders: folders, seen: make(map[string]bool), roots: make(map[string]bool), yield: yield}
 		for _, p := range paths {
 			if !w.root(p) {
 				return
@@ -59,6 +70,7 @@ func Walk(ctx context.Context, paths []string, hooks Hooks) iter.Seq2[Item, erro
 type walker struct {
 	ctx      context.Context
 	hooks    Hooks
+	folders  bool            // they are yielded, too
 	seen     map[string]bool // by resolved path
 	roots    map[string]bool // that were walked
 	yield    func(Item, error) bool
@@ -115,6 +127,9 @@ func (w *walker) folder(rel string, ignores []ignoreFile) bool {
 		w.yield(Item{}, err)
 		return false
 	}
+	if w.folders && !w.yield(Item{Folder: w.path(rel)}, nil) {
+		return false
+	}
 	entries, err := os.ReadDir(filepath.Join(w.real, rel))
 	if err != nil {
 		w.whole = false
@@ -122,7 +137,7 @@ func (w *walker) folder(rel string, ignores []ignoreFile) bool {
 			return false
 		}
 	}
-	if own, ok := readIgnore(filepath.Join(w.real, rel, ignoreName), w.path(rel), w.warn); ok {
+	if own, ok := readIgnore(filepath.Join(w.real, rel, IgnoreName), w.path(rel), w.warn); ok {
 		ignores = append(slices.Clip(ignores), own)
 	}
 	if !w.flush() {
