@@ -69,6 +69,31 @@ start_postgres() {
   export KB_TEST_POSTGRES_URL
 }
 
+# chroma is the server of chromadb, on a loopback port, with an empty folder.
+start_chroma() {
+  from_pypi chroma chromadb==1.5.9
+  local port
+  port=$(free_port)
+  ANONYMIZED_TELEMETRY=False "$cache/chroma/bin/chroma" run --host 127.0.0.1 --port "$port" --path "$run/chroma" >"$run/chroma.log" 2>&1 &
+  at_exit stop $!
+  await "http://127.0.0.1:$port/api/v2/heartbeat" || { tail -5 "$run/chroma.log" >&2; fail 'Chroma did not start'; }
+  export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port
+}
+
+# stop PID: ends a server that was started here, and waits for it.
+stop() {
+  kill "$1" 2>/dev/null && wait "$1" 2>/dev/null
+}
+
+# await URL: waits up to two minutes until a server answers.
+await() {
+  local deadline=$((SECONDS + 120))
+  until python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2)' "$1" 2>/dev/null; do
+    [ $SECONDS -lt $deadline ] || return 1
+    sleep 0.3
+  done
+}
+
 engines=()
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
   declare -F "start_$1" >/dev/null || fail "no engine of the name $1"

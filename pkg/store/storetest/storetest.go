@@ -722,3 +722,9 @@ func testConcurrent(t *testing.T, s store.Store) {
 		t.Error(err)
 	}
 }
+
+// Check compares everything that a store answers with the reference.
+func Check(t testing.TB, s store.Store, g *Generator, ref *Reference) {
+	t.Helper()
+	check(t, s, g, ref)
+}
