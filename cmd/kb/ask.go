@@ -10,6 +10,7 @@ import (
 	"kb/pkg/answer"
 	"kb/pkg/ask"
 	"kb/pkg/search"
+	"kb/pkg/store"
 )
 
 const askLong = `ask is "search | rerank | answer" in one process: a cited answer from your
@@ -88,6 +89,16 @@ func newAsk(e *env, s *settings) *cobra.Command {
 }
 
 func (s *settings) askOptions(ctx context.Context, e *env, c *console, f searchFlags, af answerFlags, noRerank bool) (ask.Options, error) {
+	opt, err := s.answering(e, c, f, af, noRerank)
+	if err != nil {
+		return opt, err
+	}
+	opt.Searcher, err = s.searcher(ctx, f.Params, c.warn)
+	return opt, err
+}
+
+// answering is how questions are answered, but for the searcher.
+func (s *settings) answering(e *env, c *console, f searchFlags, af answerFlags, noRerank bool) (ask.Options, error) {
 	var opt ask.Options
 	g, err := s.generator(c.warn)
 	if err != nil {
@@ -102,10 +113,7 @@ func (s *settings) askOptions(ctx context.Context, e *env, c *console, f searchF
 		}
 	}
 	opt.Search = f.Params
-	if opt.Cache, err = s.answerCache(c.warn); err != nil {
-		return opt, err
-	}
-	opt.Searcher, err = s.searcher(ctx, f.Params, c.warn)
+	opt.Cache, err = s.answerCache(c.warn)
 	return opt, err
 }
 
@@ -141,16 +149,24 @@ func (s *settings) searcher(ctx context.Context, p search.Params, warn func(stri
 	if err != nil {
 		return nil, err
 	}
+	searcher, err := s.searcherOf(name, r, p, warn)
+	if err != nil {
+		r.Close()
+	}
+	return searcher, err
+}
+
+// searcherOf is the searcher of an index that is open.
+func (s *settings) searcherOf(name string, r store.Reader, p search.Params, warn func(string)) (*search.Searcher, error) {
 	opt := search.Options{Reader: r, Warn: warn}
 	if p.Mode != search.ModeBM25 && r.Info().Dim > 0 {
+		var err error
 		if opt.Embedder, err = s.questionEmbedder(name, r.Info().Settings, warn); err != nil {
-			r.Close()
 			return nil, err
 		}
 	}
 	searcher, err := search.New(opt)
 	if err != nil {
-		r.Close()
 		return nil, err
 	}
 	err = searcher.Check(p)
@@ -159,7 +175,6 @@ func (s *settings) searcher(ctx context.Context, p search.Params, warn func(stri
 		mismatch.Name = name
 	}
 	if err != nil {
-		r.Close()
 		return nil, err
 	}
 	return searcher, nil

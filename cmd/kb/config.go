@@ -48,7 +48,7 @@ func newConfig(e *env, s *settings) *cobra.Command {
 // shown is a value as it may be seen by anybody.
 func shown(key, value string) string {
 	switch {
-	case strings.HasSuffix(key, "_API_KEY"):
+	case strings.HasSuffix(key, "_API_KEY"), key == "KB_TOKEN":
 		return mask(value)
 	case strings.HasSuffix(key, "_BASE_URL") && value != "":
 		return displayURL(value)

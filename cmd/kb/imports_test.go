@@ -13,6 +13,7 @@ var layers = [][]string{
 	{"model", "store", "bm25", "fuse"},
 	{"load", "chunk", "embed", "index", "search", "rerank", "answer", "eval", "session", "cache"},
 	{"ask", "build", "watch"},
+	{"live"},
 	{"server", "mcp"},
 }
 

@@ -67,7 +67,7 @@ func (s *settings) openStore() (store.Store, error) {
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
 		return nil, usagef("no store for %s:// in this kb; --index takes a path", scheme)
 	}
-	return flat.New(name), nil
+	return flat.New(name, flat.Resident(s.resident)), nil
 }
 
 // analyzer names the analyzer that is asked for, with its version; "" leaves
@@ -94,8 +94,14 @@ func (s *settings) openIndex(ctx context.Context) (string, store.Reader, error) 
 	return st.Name(), r, err
 }
 
-// embedder returns the embedder that is configured. It makes no request.
+// embedder returns the embedder that is configured, one for the whole process.
+// It makes no request.
 func (s *settings) embedder(warn func(string)) (model.Embedder, error) {
+	s.embedderOnce.Do(func() { s.embedderMade, s.embedderError = s.newEmbedder(warn) })
+	return s.embedderMade, s.embedderError
+}
+
+func (s *settings) newEmbedder(warn func(string)) (model.Embedder, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func system() *env {
 }
 
 // grace is how long an interrupted command has to put things in order. It is
-// short because one may hang in a read of its input.
+// short because one may hang in a read of its input; see [interrupts.end] for
+// commands that take longer.
 const grace = time.Second
 
 // run runs one command and returns the exit code of the process.
@@ -66,9 +67,13 @@ func run(args []string, e *env) int {
 		}
 		signal.Stop(signals) // a second Ctrl-C ends the process at once
 		cancel()
+		own := e.interrupts.ending()
 		select {
-		case <-done:
-		case <-time.After(grace):
+		case code := <-done:
+			if own > 0 {
+				return code
+			}
+		case <-time.After(max(own, grace)):
 		}
 		return exitInterrupted
 	}

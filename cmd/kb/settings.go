@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/joho/godotenv"
 
 	"kb/pkg/cache"
+	"kb/pkg/model"
 )
 
 // Where a setting's value came from, strongest first.
@@ -49,6 +51,7 @@ var settingKeys = []struct{ key, help string }{
 	{"KB_RERANK_EXTRA_BODY", "the same, of the rerank endpoint"},
 	{"KB_API_KEY", "where none of its own is set"},
 	{"KB_REDIS_URL", "caches and sessions: redis://…"},
+	{"KB_TOKEN", "what clients of kb serve must send"},
 }
 
 const defaultIndex = "index.jsonl.zst"
@@ -64,6 +67,11 @@ type settings struct {
 	longLived bool // the command answers many questions, so that memory is a cache
 	memory    *cache.Memory
 	overRedis *overRedis
+	resident  int64 // bytes of an index that may be kept in memory
+
+	embedderOnce  sync.Once
+	embedderMade  model.Embedder
+	embedderError error
 }
 
 func newSettings(e *env) *settings { return &settings{env: e, flags: map[string]string{}} }

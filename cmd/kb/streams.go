@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -86,6 +87,8 @@ type console struct {
 	drawn    time.Time // when the progress line was last drawn
 
 	told, before map[string]bool // messages of this turn and the one before; nil: a command has no turns
+
+	log *slog.Logger // takes the messages, where there is one
 }
 
 // Progress is shown when a command takes long enough to make one wonder, and
@@ -107,8 +110,22 @@ func (c *console) nextTurn() {
 	c.told, c.before = map[string]bool{}, c.told
 }
 
+// Write lets a log stand between the messages.
+func (c *console) Write(line []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	n, err := c.e.stderr.Write(line)
+	c.draw()
+	return n, err
+}
+
 // warn writes one message line on stderr.
 func (c *console) warn(message string) {
+	if c.log != nil {
+		c.log.Warn(answer.Plain(message))
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.told != nil {

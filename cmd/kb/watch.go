@@ -99,10 +99,7 @@ func (w *watching) build(ctx context.Context) error {
 		w.stop(err)
 		return err
 	default:
-		if hint := hintFor(err); hint != "" {
-			err = fmt.Errorf("%w (%s)", err, hint)
-		}
-		return err
+		return withStep(err)
 	}
 	if err := w.tell(reports, result, w.e.now().Sub(began)); err != nil {
 		w.stop(err)

@@ -83,6 +83,17 @@ func ignoresAbove(root string, warn func(string)) []ignoreFile {
 	return files
 }
 
+// Ignored says whether a walk of the folder passes over a file of this name
+// in it because of a .kbignore.
+func Ignored(folder, name string) bool {
+	root := filepath.Clean(folder)
+	files := ignoresAbove(root, func(string) {})
+	if own, ok := readIgnore(filepath.Join(root, IgnoreName), slashed(root), func(string) {}); ok {
+		files = append(files, own)
+	}
+	return ignored(path.Join(slashed(root), name), false, files)
+}
+
 func readIgnore(file, folder string, warn func(string)) (ignoreFile, bool) {
 	complain := func(why string) {
 		warn(path.Join(folder, IgnoreName) + ": " + why)

@@ -217,7 +217,7 @@ func (f *file) document(text string) *record.Document {
 		Path:      f.Path,
 		Root:      f.Root,
 		Title:     strings.TrimSuffix(base, path.Ext(base)),
-		MediaType: mediaType(f.Path),
+		MediaType: MediaType(f.Path),
 		Hash:      f.hash,
 		Modified:  f.Modified.UTC().Format(time.RFC3339),
 		Text:      text,

@@ -160,10 +160,13 @@ func (w *walker) folder(rel string, ignores []ignoreFile) bool {
 	return true
 }
 
-// reads says whether files of this name's type are read.
-func (w *walker) reads(name string) bool {
-	_, hooked := w.hooks.of(name)
-	return hooked || mediaType(name) != ""
+func (w *walker) reads(name string) bool { return w.hooks.Read(name) }
+
+// Read says whether files of this name's type are read, by one of the hooks or
+// without.
+func (h Hooks) Read(name string) bool {
+	_, hooked := h.of(name)
+	return hooked || MediaType(name) != ""
 }
 
 // sortKey lets a folder sort as its files will.
@@ -246,8 +249,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// mediaType goes by the file's extension; "" for a type that is not read.
-func mediaType(name string) string {
+// MediaType goes by the file's extension; "" for a type that is not read
+// without a hook.
+func MediaType(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown":
 		return "text/markdown"

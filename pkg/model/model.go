@@ -79,6 +79,13 @@ func (e *PartialError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
+// EndpointError is an error of a model's endpoint: it cannot be reached, it
+// refuses, or it answers what is no answer.
+type EndpointError interface {
+	error
+	Endpoint() string // URL of the call, without secrets
+}
+
 // Reranker orders passages for a question.
 type Reranker interface {
 	Name() string

@@ -161,6 +161,18 @@ type Store interface {
 	Begin(ctx context.Context, wait bool) (Tx, error)
 }
 
+// Stamper is a [Store] that can tell, at little cost, whether the index changed
+// since it was opened: its stamp is another one whenever that is so, and ""
+// where there is no index yet. A stamp that was taken before [Store.Open] may
+// be of an older version than the one opened, never of a newer one.
+type Stamper interface {
+	Stamp(ctx context.Context) (string, error)
+}
+
+// Resident is a [Reader] that may keep what it searches in memory; Resident is
+// how many bytes it keeps.
+type Resident interface{ Resident() int64 }
+
 // WriteChecker is a [Store] that can tell in advance, without waiting for
 // another writer, that it could not be written: before vectors are paid for
 // that nothing could keep.

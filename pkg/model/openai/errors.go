@@ -42,6 +42,9 @@ func (e *APIError) Error() string {
 	return strings.Join(parts, ": ")
 }
 
+// Endpoint implements [model.EndpointError].
+func (e *APIError) Endpoint() string { return e.URL }
+
 // Hint is what to try next; "" where nothing is likely.
 func (e *APIError) Hint() string {
 	switch {
@@ -232,6 +235,9 @@ type callError struct {
 
 func (e *callError) Error() string { return e.url + ": " + e.msg }
 func (e *callError) Unwrap() error { return e.err }
+
+// Endpoint implements [model.EndpointError].
+func (e *callError) Endpoint() string { return e.url }
 
 // Hint is what to try next; "" where nothing is likely.
 func (e *callError) Hint() string {

@@ -100,7 +100,7 @@ func BenchmarkOneShot(b *testing.B) {
 // BenchmarkResident searches an index that is kept in memory.
 func BenchmarkResident(b *testing.B) {
 	sizes(b, func(b *testing.B, path string, g *storetest.Generator) {
-		r := open(b, flat.New(path, flat.Resident()))
+		r := open(b, flat.New(path, flat.Resident(1<<40)))
 		defer r.Close()
 		b.ResetTimer()
 		for b.Loop() {

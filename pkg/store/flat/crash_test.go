@@ -164,20 +164,27 @@ func TestReaderDuringWrites(t *testing.T) {
 	}
 }
 
-func TestChanged(t *testing.T) {
+func TestStamp(t *testing.T) {
 	path, g, docs := small(t)
 	s := flat.New(path)
-	r := storetest.Open(t, s)
-	if changed, err := s.Changed(r); err != nil || changed {
-		t.Fatalf("%v, %v", changed, err)
+	stamps := map[string]bool{}
+	stamp := func() string {
+		t.Helper()
+		got, err := s.Stamp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stamps[got] = true
+		return got
+	}
+	if first := stamp(); first != stamp() {
+		t.Error("the stamp changed without the file")
 	}
 	storetest.Write(t, s, g.Settings(), g.Doc(docs[0].Path))
-	if changed, err := s.Changed(r); err != nil || !changed {
-		t.Fatalf("%v, %v", changed, err)
-	}
+	stamp()
 	os.Remove(path)
-	if changed, err := s.Changed(r); err != nil || !changed {
-		t.Fatalf("%v, %v", changed, err)
+	if got := stamp(); got != "" || len(stamps) != 3 {
+		t.Errorf("%q, of %d stamps", got, len(stamps))
 	}
 }
 

@@ -83,7 +83,7 @@ func TestNearestIsExact(t *testing.T) {
 			ref := storetest.NewReference(docs...)
 			path := filepath.Join(t.TempDir(), "index.jsonl.zst")
 			storetest.Write(t, flat.New(path), store.Settings{Model: "m", Dim: dim, Analyzer: "ngram-1"}, docs...)
-			for i, s := range []*flat.Store{flat.New(path), flat.New(path, flat.Resident())} {
+			for i, s := range []*flat.Store{flat.New(path), flat.New(path, flat.Resident(1<<40))} {
 				r := storetest.Open(t, s)
 				for _, k := range []int{1, 2, 10, 100, 5000} {
 					q := ref.Chunks[1+rng.IntN(n-1)].Vector

@@ -17,6 +17,6 @@ func TestConformance(t *testing.T) {
 
 func TestConformanceResident(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store {
-		return flat.New(filepath.Join(t.TempDir(), "index.jsonl.zst"), flat.Resident())
+		return flat.New(filepath.Join(t.TempDir(), "index.jsonl.zst"), flat.Resident(1<<40))
 	})
 }

@@ -28,6 +28,17 @@ func (m *resident) vector(ref int64, r *reader) []float32 {
 	return m.vectors[seg][row*dim : (row+1)*dim]
 }
 
+// residentSize is how many bytes the codes and vectors take in memory.
+func (r *reader) residentSize() int64 { return 5 * int64(r.head.Dim) * int64(r.head.Chunks) }
+
+// Resident implements [store.Resident].
+func (r *reader) Resident() int64 {
+	if r.resident == nil {
+		return 0
+	}
+	return r.residentSize()
+}
+
 // load reads all codes, vectors and lengths of the chunks.
 func (r *reader) load(ctx context.Context) error {
 	m := &resident{blocks: make([]*vector.Block, len(r.segments)), vectors: make([][]float32, len(r.segments))}

@@ -17,7 +17,7 @@ import (
 // Store is an index in one file.
 type Store struct {
 	path     string
-	resident bool
+	resident int64 // bytes that codes and vectors may take in memory
 }
 
 // Option changes how a store is opened.
@@ -25,8 +25,9 @@ type Option func(*Store)
 
 // Resident keeps codes and vectors in memory, for a process that answers many
 // questions: five bytes a dimension of each chunk, and no file access in a
-// vector search.
-func Resident() Option { return func(s *Store) { s.resident = true } }
+// vector search. An index that would take more than limit bytes is read from
+// the file as it is without this option.
+func Resident(limit int64) Option { return func(s *Store) { s.resident = limit } }
 
 // New returns the store at a path. Nothing is opened or made yet.
 func New(path string, options ...Option) *Store {
@@ -47,7 +48,7 @@ func (s *Store) Open(ctx context.Context) (store.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.resident {
+	if size := r.residentSize(); size > 0 && size <= s.resident {
 		if err := r.load(ctx); err != nil {
 			r.Close()
 			return nil, err
@@ -64,23 +65,17 @@ func (s *Store) open() (*reader, error) {
 	return newReader(f)
 }
 
-// Changed says whether the file is no longer the one that a reader of this
-// store has open, by inode, size and modification time. It costs one stat, so
-// a server may ask before every question.
-func (s *Store) Changed(r store.Reader) (bool, error) {
-	open, ok := r.(*reader)
-	if !ok {
-		return false, fmt.Errorf("%s: the reader is of another store", s.path)
-	}
+// Stamp implements [store.Stamper] by the inode, size and modification time of
+// the file: one stat, so a server may ask before every question.
+func (s *Store) Stamp(context.Context) (string, error) {
 	stat, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	was := open.f.stat
-	return !os.SameFile(was, stat) || was.Size() != stat.Size() || !was.ModTime().Equal(stat.ModTime()), nil
+	return fmt.Sprintf("%d-%d-%d", inode(stat), stat.Size(), stat.ModTime().UnixNano()), nil
 }
 
 // Begin locks PATH.lock, which stays behind: a file that is renamed cannot be

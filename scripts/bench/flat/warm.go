@@ -47,7 +47,7 @@ func warm(ctx context.Context, dim, rows int, index, file string) (*warmed, erro
 	all := data.Floats(raw)
 	raw = nil
 	began := time.Now()
-	r, err := flat.New(index, flat.Resident()).Open(ctx)
+	r, err := flat.New(index, flat.Resident(1<<40)).Open(ctx)
 	if err != nil {
 		return nil, err
 	}

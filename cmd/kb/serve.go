@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kb/pkg/build"
+	"kb/pkg/live"
+	"kb/pkg/search"
+	"kb/pkg/server"
+	"kb/pkg/session"
+	"kb/pkg/store"
+	"kb/pkg/watch"
+)
+
+const serveLong = `serve answers over HTTP what search, ask, chat and docs answer on the command
+line, shows a page for people at /, and describes the API at /docs. Files that
+are uploaded go into the folder of --notes and are indexed at once; what other
+programs build is served as soon as it is there.
+
+Only this machine can reach it unless --addr says otherwise, and then clients
+must send a token (Authorization: Bearer …). Pages of other sites may not use it
+unless --origin names them. It logs a line for each request on stderr, never
+what was asked. SIGTERM and Ctrl-C let the answers end that are being given.`
+
+// The longest that requests may take to end, and then changes of the notes.
+const (
+	serveGrace  = 20 * time.Second
+	changeGrace = 5 * time.Second
+)
+
+// serveFlags are those of serve alone.
+type serveFlags struct {
+	addr      string
+	notes     string
+	insecure  bool
+	hosts     []string
+	origins   []string
+	maxUpload string
+	resident  string
+	rate      float64
+	watch     bool
+	log       string
+}
+
+func (f *serveFlags) register(cmd *cobra.Command, s *settings) {
+	cmd.Flags().StringVar(&f.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	cmd.Flags().StringVar(&f.notes, "notes", "notes", "folder that uploads go to")
+	bind(cmd, s, "token", "KB_TOKEN", "what clients must send")
+	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "let anybody who can reach the address read and change the notes")
+	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "a further name that the server is called by (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.origins, "origin", nil, "a site whose pages may use the server, like https://wiki.example.org (may be repeated)")
+	cmd.Flags().StringVar(&f.maxUpload, "max-upload", "32M", "greatest size of an upload")
+	cmd.Flags().StringVar(&f.resident, "resident", "1G", "keep the vectors in memory if they take no more than this")
+	cmd.Flags().Float64Var(&f.rate, "rate", 0, "requests a second of one client (default: 20 where others than this machine can reach it, else no limit)")
+	cmd.Flags().BoolVar(&f.watch, "watch", false, "index the folder of notes again at each change, as kb watch does")
+	cmd.Flags().StringVar(&f.log, "log", "text", "text, json or off")
+}
+
+func newServe(e *env, s *settings) *cobra.Command {
+	v := &serving{e: e, s: s}
+	cmd := &cobra.Command{
+		Use:         "serve",
+		Short:       "HTTP API and a page",
+		Long:        serveLong,
+		Example:     "  kb serve\n  curl 'http://127.0.0.1:8080/search?q=ERR-5023'\n  curl -F file=@report.pdf http://127.0.0.1:8080/documents\n  KB_TOKEN=… kb serve --addr 0.0.0.0:8080 --host kb.example.org",
+		Args:        args(cobra.NoArgs),
+		Annotations: about(exitMismatch, exitDamaged),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v.rated = cmd.Flags().Changed("rate")
+			v.named = cmd.Flags().Changed("notes")
+			return v.run(cmd.Context())
+		},
+	}
+	v.flags.register(cmd, s)
+	v.search.register(cmd)
+	v.answer.registerWriting(cmd)
+	cmd.Flags().BoolVar(&v.noRerank, "no-rerank", false, "keep the order of the search")
+	v.build.register(cmd, s)
+	rerankFlags(cmd, s)
+	chatFlags(cmd, s)
+	return cmd
+}
+
+// serving is one run of the command.
+type serving struct {
+	e        *env
+	s        *settings
+	flags    serveFlags
+	rated    bool // a rate was given
+	named    bool // a folder of notes was given
+	search   searchFlags
+	answer   answerFlags
+	build    buildFlags
+	noRerank bool
+
+	console *console
+	builder *builder // of the folder of notes
+	sync    bool     // the folder is part of the index, or was named
+	index   *live.Index
+	notes   *live.Notes
+}
+
+func (v *serving) run(ctx context.Context) error {
+	opt, err := v.options()
+	if err != nil {
+		return err
+	}
+	if err := v.open(ctx, &opt); err != nil {
+		return err
+	}
+	defer v.index.Close()
+	l, err := net.Listen("tcp", v.flags.addr)
+	if err != nil {
+		return withHint(fmt.Errorf("cannot listen on %s: %w", v.flags.addr, listenReason(err)), "name another address: kb serve --addr 127.0.0.1:8081")
+	}
+	defer l.Close()
+	lease, err := v.index.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	info := lease.Info()
+	lease.Release()
+	v.e.interrupts.end(serveGrace + 2*changeGrace)
+	if info.Documents == 0 {
+		v.catchUp(ctx) // before anybody asks
+	} else if !v.flags.watch {
+		go v.catchUp(ctx)
+	}
+	if v.flags.watch {
+		go v.watch(ctx)
+	}
+	fmt.Fprintf(v.console, "kb serve: http://%s\n", l.Addr())
+	err = server.Serve(ctx, l, server.New(opt), serveGrace, opt.Log)
+	ending, cancel := context.WithTimeout(context.Background(), changeGrace)
+	defer cancel()
+	return errors.Join(err, v.notes.Close(ending))
+}
+
+// listenReason is the error without the name of the system call.
+func listenReason(err error) error {
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		return call.Err
+	}
+	return err
+}
+
+// options are those of the server that need no index.
+func (v *serving) options() (server.Options, error) {
+	f := &v.flags
+	v.s.longLived = true
+	opt := server.Options{Version: version, Address: f.addr, Hosts: f.hosts, Origins: f.origins, Rate: f.rate, Now: v.e.now}
+	if err := v.search.validate(); err != nil {
+		return opt, err
+	}
+	if err := v.s.load(); err != nil {
+		return opt, err
+	}
+	var err error
+	if opt.MaxUpload, err = parseSize(f.maxUpload); err != nil {
+		return opt, usagef("--max-upload %q: %w", f.maxUpload, err)
+	}
+	if v.s.resident, err = parseSize(f.resident); err != nil {
+		return opt, usagef("--resident %q: %w", f.resident, err)
+	}
+	if err := v.secure(&opt); err != nil {
+		return opt, err
+	}
+	v.console = v.e.console("kb serve")
+	if opt.Log, err = f.logger(v.console); err != nil {
+		return opt, err
+	}
+	v.console.log = opt.Log
+	return opt, nil
+}
+
+// secure sees to it that nobody but this machine, or who has the token, can
+// use the server, unless that is asked for.
+func (v *serving) secure(opt *server.Options) error {
+	f := &v.flags
+	host, _, err := net.SplitHostPort(f.addr)
+	if err != nil {
+		return withHint(usagef("--addr %q: not an address and a port", f.addr), "like 127.0.0.1:8080, or :8080 for all addresses of this machine")
+	}
+	token := v.s.get("KB_TOKEN")
+	if token.source == fromFlag && !token.set() {
+		return usagef("--token is empty")
+	}
+	opt.Token = token.value
+	public := !server.IsLoopback(host)
+	if public && opt.Token == "" && !f.insecure {
+		return withHint(usagef("--addr %s can be reached from other machines, and no token is set", f.addr),
+			"set KB_TOKEN to a long random text, or add --insecure to let anybody read and change the notes")
+	}
+	if public && !v.rated {
+		opt.Rate = 20
+	}
+	if opt.Rate < 0 {
+		return usagef("--rate %g: must be at least 0", opt.Rate)
+	}
+	for i, origin := range f.origins {
+		if origin == "*" && opt.Token == "" {
+			return withHint(usagef("--origin '*' lets the pages of every site read the notes"), "name the site, or set KB_TOKEN")
+		}
+		u, err := url.Parse(origin)
+		if origin != "*" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "") {
+			return withHint(usagef("--origin %q is not the origin of a site", origin), "like https://wiki.example.org or http://localhost:5173")
+		}
+		opt.Origins[i] = strings.TrimRight(origin, "/")
+	}
+	return nil
+}
+
+func (f *serveFlags) logger(c *console) (*slog.Logger, error) {
+	switch f.log {
+	case "text":
+		return slog.New(slog.NewTextHandler(c, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(c, nil)), nil
+	case "off":
+		return slog.New(slog.DiscardHandler), nil
+	}
+	return nil, usagef("--log %s: text, json or off", f.log)
+}
+
+// open opens the index and the folder of notes.
+func (v *serving) open(ctx context.Context, opt *server.Options) error {
+	c := v.console
+	if err := v.openFolder(ctx); err != nil {
+		return err
+	}
+	var err error
+	if opt.Ask, err = v.s.answering(v.e, c, v.search, v.answer, v.noRerank); err != nil {
+		return err
+	}
+	opt.Models = server.Models{Embed: v.builder.opt.Embedder.Info().Model, Chat: opt.Ask.Answer.Generator.Name()}
+	if opt.Ask.Reranker != nil {
+		opt.Models.Rerank = opt.Ask.Reranker.Name()
+	}
+	opt.Sessions = session.NewMemory(session.DefaultTTL, v.e.now)
+	if v.s.get("KB_REDIS_URL").set() {
+		if opt.Sessions, err = v.s.sessions(c.warn); err != nil {
+			return err
+		}
+	}
+	st := v.builder.opt.Store
+	v.index = live.New(live.Options{Store: st, Warn: c.warn, Searcher: func(r store.Reader) (*search.Searcher, error) {
+		return v.s.searcherOf(st.Name(), r, v.search.Params, c.warn)
+	}})
+	v.notes = live.NewNotes(live.NotesOptions{Index: v.index, Dir: v.builder.paths[0], Load: v.builder.opt.Load, Build: v.rebuild, MaxSize: opt.MaxUpload})
+	opt.Index, opt.Notes = v.index, v.notes
+	return nil
+}
+
+// openFolder prepares to build the folder of notes, which need not be there
+// yet: it finds out how the index spells it, and where its paths count from.
+func (v *serving) openFolder(ctx context.Context) error {
+	if v.flags.notes == "" {
+		return usagef("--notes is empty")
+	}
+	st, err := v.s.openStore()
+	if err != nil {
+		return err
+	}
+	known, err := knownIndex(ctx, st)
+	if err != nil {
+		return err
+	}
+	b := &builder{c: v.console}
+	if b.home, err = build.OpenHome(homeFile(st), v.build.here || !known.exists); err != nil {
+		return err
+	}
+	if b.paths, err = b.home.Locate([]string{v.flags.notes}, known.roots); err != nil {
+		return err
+	}
+	if err := enterHome(b.home, v.s, b.paths); err != nil {
+		return err
+	}
+	if b.opt, err = v.s.buildOptions(v.e, v.console, v.build); err != nil {
+		return err
+	}
+	v.builder = b
+	folder := b.paths[0]
+	info, err := os.Stat(filepath.FromSlash(folder))
+	switch {
+	case err == nil && !info.IsDir():
+		return usagef("--notes %s: not a folder", v.flags.notes)
+	case err == nil:
+		v.sync = v.named || !known.exists || known.covers(folder)
+	case !errors.Is(err, os.ErrNotExist):
+		return readable(err)
+	}
+	return nil
+}
+
+// covers says whether a folder is a root of the index, or lies below one.
+func (k *builtIndex) covers(folder string) bool {
+	for _, root := range k.roots {
+		if root == folder || root == "." && !filepath.IsAbs(folder) || strings.HasPrefix(folder, strings.TrimSuffix(root, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// catchUp brings the index in step with what happened to the notes before. A
+// folder that is no part of the index, and was not named, is left alone. What
+// fails is told, and the index as it is serves.
+func (v *serving) catchUp(ctx context.Context) {
+	if !v.sync {
+		return
+	}
+	if err := v.notes.Sync(ctx); err != nil && ctx.Err() == nil {
+		v.console.warn(fmt.Sprintf("%s is served as it was indexed: %v", v.builder.paths[0], withStep(err)))
+	}
+}
+
+// watch brings the index in step at each change of the notes.
+func (v *serving) watch(ctx context.Context) {
+	_ = watch.Run(ctx, v.builder.paths, watch.Options{Hooks: v.builder.opt.Load.Hooks, Warn: v.console.warn, OnChange: func(ctx context.Context) error {
+		return withStep(v.notes.Sync(ctx))
+	}})
+}
+
+// withStep is an error with the next step behind it, on one line.
+func withStep(err error) error {
+	if hint := hintFor(err); err != nil && hint != "" {
+		return fmt.Errorf("%w (%s)", err, hint)
+	}
+	return err
+}
+
+// rebuild brings the index in step with the folder of notes.
+func (v *serving) rebuild(ctx context.Context, wait bool) error {
+	b := *v.builder
+	known, err := knownIndex(ctx, b.opt.Store)
+	if err != nil {
+		return err
+	}
+	if err := known.keepsVectors(b.opt.Store.Name(), b.opt.Embedder.Info()); err != nil {
+		return err
+	}
+	defer b.c.close()
+	b.opt.Index.NoWait = !wait
+	began := v.e.now()
+	_, result, err := b.run(ctx, b.paths)
+	if err == nil && result.Written {
+		b.c.log.Info("index written", "documents", result.Info.Documents, "chunks", result.Info.Chunks, "created", result.Created,
+			"updated", result.Updated, "removed", result.Removed, "ms", v.e.now().Sub(began).Milliseconds())
+	}
+	return err
+}
