@@ -1,4 +1,5 @@
 # make build   the static binary ./kb
+# make install     kb, its manual pages and completions below PREFIX (/usr/local)
 # make demo    build, index notes/ and answer three questions
 # make test    all tests
 # make check   vet, formatting, and that index.jsonl.zst is the index of notes/
@@ -8,18 +9,36 @@
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
 # make trials  eval/trials.md: three groups of questions as a user asks them
+# make langchain   the same chain in LangChain, compared with kb ask (needs python3)
+# make release-check   kb for each system of a release, and its licence notices
 # make index   build index.jsonl.zst from notes/
 
 export CGO_ENABLED := 0
 GO ?= go
+PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 
-.PHONY: build test check fuzz bench eval eval-update trials index demo real
+.PHONY: build install langchain release-check test check fuzz bench eval eval-update trials index demo real
 
 build: kb
 
 kb: $(shell find cmd pkg -name '*.go' -o -name '*.s' -o -name '*.bin') go.mod go.sum
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/kb
+
+install: kb
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 kb $(DESTDIR)$(PREFIX)/bin/kb
+	./kb man --dir $(DESTDIR)$(PREFIX)/share/man/man1
+	./kb completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/kb
+	./kb completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_kb
+	./kb completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/kb.fish
+
+langchain: kb
+	KB=./kb scripts/langchain/test.sh
+
+release-check:
+	scripts/release-check.sh
 
 test:
 	$(GO) test ./...
