@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,11 +54,17 @@ func newBuild(e *env, s *settings) *cobra.Command {
 			b.opt.Index.NoWait = noWait
 			reports, result, err := b.run(cmd.Context(), b.paths)
 			c.close()
+			if errors.Is(err, context.Canceled) {
+				c.warn("stopped; the index is as it was")
+			}
 			if err != nil {
 				return err
 			}
 			if err := reportIndexed(e, c, out, b.opt.Store.Name(), reports, result, e.now().Sub(began)); err != nil {
 				return err
+			}
+			if out.human(e) {
+				printOther(e, c.other)
 			}
 			return partial(result.Incomplete + result.Failed + result.NewSkipped)
 		},
@@ -178,6 +185,8 @@ func (c *console) showProgress(opt *build.Options) {
 	documents := 0
 	opt.Note = func(r record.Record) {
 		switch r := r.(type) {
+		case *record.Root:
+			c.noteOther(r)
 		case *record.Skipped:
 			c.warn(fmt.Sprintf("%s: %s, skipped", r.Path, r.Reason))
 		case *record.Document:

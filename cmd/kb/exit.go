@@ -97,7 +97,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &code):
 		return code.code
-	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "if any flags in the group ["): // cobra's, which has no type
+	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &vectors), errors.As(err, &replaced), errors.Is(err, store.ErrNewer):
 		return exitMismatch

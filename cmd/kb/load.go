@@ -32,7 +32,7 @@ is taken from the environment alone, never from a .env.
 Reads:   files
 Writes:  {"kind":"document","id":…,"path":…,"root":…,"title":…,"media_type":…,"hash":…,"modified":…,"text":…,"pages":[…],"converted":…,"meta":{…}}
          {"kind":"skipped","path":…,"root":…,"reason":…}
-         {"kind":"root","path":…,"documents":…,"skipped":…}`
+         {"kind":"root","path":…,"documents":…,"skipped":…,"other":{".jpg":9}}`
 
 // loadFlags are the flags of the commands that read files.
 type loadFlags struct {

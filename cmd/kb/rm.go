@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"kb/pkg/build"
 	"kb/pkg/index"
+	"kb/pkg/store"
 )
 
 const rmLong = `rm removes documents from the index: a document by its path, or all documents
@@ -42,11 +49,37 @@ func newRm(e *env, s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reportIndexed(e, e.console("kb rm"), out, st.Name(), reports, result, e.now().Sub(began))
+			if err := reportIndexed(e, e.console("kb rm"), out, st.Name(), reports, result, e.now().Sub(began)); err != nil {
+				return err
+			}
+			return sayComesBack(cmd.Context(), e, out, st, paths)
 		},
 	}
 	out.register(cmd)
 	indexFlag(cmd, s)
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
 	return cmd
+}
+
+// sayComesBack warns a person that a file which lies in a folder of the index
+// is read again by the next build.
+func sayComesBack(ctx context.Context, e *env, out outputFlags, st store.Store, paths []string) error {
+	if !out.human(e) {
+		return nil
+	}
+	known, err := knownIndex(ctx, st)
+	if err != nil {
+		return err
+	}
+	home, err := build.OpenHome(homeFile(st), false)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		below := func(root string) bool { return root == "." || strings.HasPrefix(p, root+"/") }
+		if _, err := os.Stat(home.Absolute(p)); err == nil && slices.ContainsFunc(known.roots, below) {
+			fmt.Fprintln(e.stdout, e.style().dim("the next build reads "+plainLine(p)+" again, unless a .kbignore names it"))
+		}
+	}
+	return nil
 }

@@ -102,6 +102,17 @@ func flagError(err error) error {
 	return usagef("--%s %q: %s", value.GetFlag().Name, value.GetValue(), want)
 }
 
+// exclusive says which flags do not go together where cobra, whose error has
+// no type, says it at length.
+func exclusive(err error) error {
+	const before, behind = "if any flags in the group [", "] were all set"
+	if err == nil || !strings.HasPrefix(err.Error(), before) || !strings.HasSuffix(err.Error(), behind) {
+		return err
+	}
+	_, list, _ := strings.Cut(strings.TrimSuffix(err.Error(), behind), "none of the others can be; [")
+	return usagef("--%s do not go together", strings.Join(strings.Fields(list), " and --"))
+}
+
 // misspelled is the argument that --help stands behind where no command has
 // its name; cobra would show the help of kb itself.
 func misspelled(root *cobra.Command, args []string) string {

@@ -99,6 +99,7 @@ func execute(ctx context.Context, args []string, e *env) int {
 	if err == nil {
 		err = out.err
 	}
+	err = exclusive(err)
 	if err == nil {
 		return exitOK
 	}

@@ -86,6 +86,8 @@ type console struct {
 	progress string
 	drawn    time.Time // when the progress line was last drawn
 
+	other map[string]int // files of types that are not read, by extension
+
 	told, before map[string]bool // messages of this turn and the one before; nil: a command has no turns
 
 	log *slog.Logger // takes the messages, where there is one

@@ -407,6 +407,7 @@ func recount(roots []record.Root, docs []string, skipped []record.Skipped) []rec
 func (c *collector) mergeRoots(st *state) []record.Root {
 	byPath := map[string]record.Root{}
 	for _, r := range slices.Concat(st.roots, c.roots) {
+		r.Other = nil // as of one walk; the index is not written anew for them
 		byPath[r.Path] = r
 	}
 	var out []record.Root

@@ -83,7 +83,9 @@ func Run(ctx context.Context, paths []string, opt Options) iter.Seq2[record.Reco
 			case *record.Skipped:
 				count(s.Root).Skipped++
 			case *record.Root:
-				r = count(s.Path)
+				whole := count(s.Path)
+				whole.Other = s.Other
+				r = whole
 			default:
 				count(res.root).Documents++
 			}

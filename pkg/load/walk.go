@@ -29,7 +29,7 @@ type Entry struct {
 type Item struct {
 	Entry   *Entry
 	Skipped *record.Skipped
-	Root    *record.Root // a folder came to its end; the counts are left to the caller
+	Root    *record.Root // a folder came to its end; the counts of what is read are left to the caller
 	Warning string       // a pattern in a .kbignore that cannot be used
 	Folder  string       // a folder that is going to be listed; of [WalkFolders] alone
 }
@@ -78,6 +78,7 @@ type walker struct {
 	whole    bool     // nothing of the folder was missed so far
 	rootOf   string   // the folder that is walked
 	real     string   // the same, resolved
+	other    map[string]int
 }
 
 // root walks one argument. Like all methods here that return a bool, it
@@ -103,11 +104,11 @@ func (w *walker) root(arg string) bool {
 		return true
 	}
 	w.roots[slashed(name)] = true
-	w.rootOf, w.real, w.whole = slashed(name), real, true
+	w.rootOf, w.real, w.whole, w.other = slashed(name), real, true, nil
 	if !w.folder("", ignoresAbove(name, w.warn)) {
 		return false
 	}
-	return !w.whole || w.yield(Item{Root: &record.Root{Path: w.rootOf}}, nil)
+	return !w.whole || w.yield(Item{Root: &record.Root{Path: w.rootOf, Other: w.other}}, nil)
 }
 
 // named takes a file that was named by itself.
@@ -185,10 +186,28 @@ func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool
 		if name == "node_modules" {
 			return true
 		}
-	case !w.reads(name), strings.HasPrefix(name, "~$"):
+	case strings.HasPrefix(name, "~$"):
+		return true
+	case !w.reads(name):
+		if !ignored(full, false, ignores) {
+			w.countOther(name)
+		}
 		return true
 	}
 	return ignored(full, e.IsDir(), ignores)
+}
+
+// countOther counts a file of a type that is not read. What follows a dot far
+// from the end is no extension.
+func (w *walker) countOther(name string) {
+	ext := strings.ToLower(filepath.Ext(name))
+	if len(ext) < 2 || len(ext) > 10 || !utf8.ValidString(ext) {
+		ext = record.NoExtension
+	}
+	if w.other == nil {
+		w.other = make(map[string]int)
+	}
+	w.other[ext]++
 }
 
 // entry takes a file of a known type that was found in a folder.

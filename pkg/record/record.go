@@ -126,8 +126,14 @@ type Root struct {
 	Path      string `json:"path"`
 	Documents int    `json:"documents"`
 	Skipped   int    `json:"skipped"`
-	Extra     Extra  `json:"-"`
+	// Other counts the files that were passed over for their type, by extension
+	// in lower case; those without one under [NoExtension].
+	Other map[string]int `json:"other,omitempty"`
+	Extra Extra          `json:"-"`
 }
+
+// NoExtension stands for the extension of files that have none.
+const NoExtension = "(none)"
 
 // Chunk is a passage of a document; after embed it carries a vector.
 type Chunk struct {
