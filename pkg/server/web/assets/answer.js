@@ -45,7 +45,7 @@ export class AnswerView {
       case 'rule': return el('hr');
       case 'code': return el('div', { className: 'code' }, el('pre', { tabIndex: 0 }, el('code', {}, ...this.#pieces(first.pieces, text, failed))), ...reasons(first.pieces, failed));
       case 'quote': return el('blockquote', {}, ...this.#pieces(first.pieces, text, failed));
-      case 'h': return el('p', { className: 'heading', role: 'heading', 'aria-level': String(Math.min(first.level + 3, 6)) }, ...this.#pieces(first.pieces, text, failed));
+      case 'h': return el('p', { className: 'heading', role: 'heading', 'aria-level': '3' }, ...this.#pieces(first.pieces, text, failed));
       default: return el('p', {}, ...this.#pieces(first.pieces, text, failed));
     }
   }

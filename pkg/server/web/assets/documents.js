@@ -1,7 +1,7 @@
 // The list of documents: filter, open, delete.
 
 import * as api from './api.js';
-import { byId, el } from './dom.js';
+import { byId, el, icon } from './dom.js';
 import { bind, phrase, say } from './i18n.js';
 import { nameOf } from './sources.js';
 
@@ -11,6 +11,9 @@ const shown = 200;
 const list = byId('documents-list');
 const filter = byId('filter');
 const message = byId('documents-message');
+
+// drawer: the screen is too narrow for the list to stand beside the conversation.
+const drawer = matchMedia('(max-width: 79.99rem)');
 
 let all = null; // null until they were read once
 let skipped = [];
@@ -25,13 +28,20 @@ export function start({ onOpen, onChange }) {
   filter.addEventListener('input', draw);
   byId('documents-toggle').addEventListener('click', () => toggle());
   byId('documents-close').addEventListener('click', () => toggle(false));
+  drawer.addEventListener('change', () => show(false));
 }
 
 // toggle opens or closes the list where it is a drawer.
 export function toggle(on = !isOpen()) {
+  show(on);
+  byId(on ? 'add' : 'documents-toggle').focus();
+}
+
+// show opens or closes the drawer; an open one keeps what it covers out of reach.
+function show(on) {
   byId('documents').classList.toggle('open', on);
   byId('documents-toggle').setAttribute('aria-expanded', String(on));
-  byId(on ? 'add' : 'documents-toggle').focus();
+  byId('main').inert = on;
 }
 
 export const isOpen = () => byId('documents').classList.contains('open');
@@ -54,6 +64,7 @@ export async function refresh() {
 
 function showStatus(health) {
   const chat = health.models?.chat;
+  byId('add').hidden = health.uploads === false;
   byId('status').replaceChildren(
     isOffline(chat) ? say('offline') : say('modelIs', { model: chat }),
     el('span', {}, `kb ${health.version}`));
@@ -84,13 +95,15 @@ function note(found) {
 }
 
 function row(d) {
-  const name = nameOf(d);
   const button = el('button', { type: 'button', className: 'row-open', onclick: () => open(d, button) },
-    el('span', { className: 'row-title' }, name), el('span', { className: 'path' }, d.path));
-  const remove = d.removable === false ? null : bind(
-    el('button', { type: 'button', className: 'quiet close row-delete', onclick: () => confirmDelete(d, remove) }, '✕'),
-    'deleteDocument', { name }, 'aria-label');
-  return el('li', { className: 'row' }, button, remove);
+    el('span', { className: 'row-title' }, nameOf(d)), el('span', { className: 'path' }, d.path));
+  return el('li', { className: 'row' }, button, d.removable === false ? null : deleteButton(d));
+}
+
+function deleteButton(d) {
+  const button = el('button', { type: 'button', className: 'quiet close row-delete', onclick: () => confirmDelete(d, button) }, icon('bin'));
+  for (const attribute of ['aria-label', 'title']) bind(button, 'deleteDocument', { name: nameOf(d) }, attribute);
+  return button;
 }
 
 function drawSkipped() {

@@ -17,6 +17,17 @@ export function el(tag, props = {}, ...children) {
 
 const ATTRIBUTES = new Set(['role', 'lang', 'for', 'scope']);
 
+// icon is a drawing of icon.svg.
+export function icon(name) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const use = document.createElementNS('http://www.w3.org/2000/svg', 'use');
+  use.setAttribute('href', `assets/icon.svg#${name}`);
+  svg.setAttribute('viewBox', '0 0 24 24');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.append(use);
+  return svg;
+}
+
 export const byId = (id) => document.getElementById(id);
 
 // languageOf is the lang attribute for a text in its own language.

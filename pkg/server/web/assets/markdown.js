@@ -2,7 +2,7 @@
 // their place in the text, so that claims can be marked there. Nothing is ever
 // parsed as HTML; what is not understood stays as it is written.
 //
-// A block is {type, start, end, …}: p, h (level), quote and item (depth,
+// A block is {type, start, end, …}: p, h, quote and item (depth,
 // ordered, number) have pieces; code has pieces of one literal; table has rows
 // of cells of pieces; rule has none. A piece is {start, end, kind, …}: text, code,
 // cite (n), link (href), break; bold is a flag of any.
@@ -106,7 +106,7 @@ function readProse(text, lines, i, known, blocks) {
 
 function opening(line) {
   const heading = HEADING.exec(line);
-  if (heading) return { block: { type: 'h', level: heading[1].length }, skip: heading[0].length };
+  if (heading) return { block: { type: 'h' }, skip: heading[0].length };
   const item = ITEM.exec(line);
   if (item) {
     const depth = Math.min(Math.floor(item[1].replace(/\t/g, '    ').length / 2), 4);

@@ -71,9 +71,10 @@ export class SourceList {
       el('p', { className: 'source-title' }, numbered ? el('span', { className: 'hidden' }, say('source'), ` ${p.n}: `) : null, button),
       headings.length ? el('p', { className: 'headings', lang: languageOf(headings.join('')) }, headings.join(' › ')) : null,
       el('p', { className: 'snippet', lang: languageOf(p.text) }, snippet(p.text)),
-      el('p', { className: 'place' }, el('span', { className: 'path' }, p.path), place(p), scores && p.score ? bind(el('span'), 'score', { n: p.score.toFixed(2) }) : null));
+      el('p', { className: 'place' }, el('span', { className: 'path' }, p.path), place(p), scores && p.score ? bind(el('span', { className: 'score' }), 'score', { n: p.score.toFixed(2) }) : null));
   }
 }
 
-// snippet is the text of a passage in a few lines, without the signs of Markdown.
-const snippet = (text) => text.replace(/^\s*(?:#{1,6}|>|[-*+])\s+|^[-|: ]+$/gm, '').replace(/[*`]+|\s*\|/g, ' ').replace(/\s+/g, ' ').trim().slice(0, 400);
+// snippet is the text of a passage in a few lines, without the headings that
+// stand above it and the signs of Markdown.
+const snippet = (text) => text.replace(/^(?:\s*#{1,6}\s.*\n)+/, '').replace(/^\s*(?:#{1,6}|>|[-*+])\s+|^[-|: ]+$/gm, '').replace(/[*`]+/g, '').replaceAll('|', ' ').replace(/\s+/g, ' ').trim().slice(0, 400);

@@ -33,7 +33,7 @@ export class Turn {
     this.#answer = el('div', { className: 'answer' });
     this.#notes = el('div', { className: 'notes' });
     this.#actions = el('div', { className: 'actions' });
-    this.#sideTitle = el('h4', {}, say('sources'));
+    this.#sideTitle = el('h3', {}, say('sources'));
     const list = el('ol', { className: 'sources' });
     this.#side = el('section', { className: 'side', hidden: true }, this.#sideTitle, list);
     bind(this.#side, 'sources', {}, 'aria-label');
@@ -48,7 +48,7 @@ export class Turn {
     for (const [type, on] of [['pointerover', true], ['pointerout', false], ['focusin', true], ['focusout', false]]) {
       this.#answer.addEventListener(type, (e) => this.#point(e, on));
     }
-    const heading = el('h3', { className: 'question' }, el('span', { className: 'hidden' }, say('you'), ': '),
+    const heading = el('h2', { className: 'question' }, el('span', { className: 'hidden' }, say('you'), ': '),
       el('span', { lang: languageOf(question) }, question));
     this.node = el('article', { className: 'turn' }, heading, this.#rewritten,
       el('div', { className: 'reply' }, el('div', { className: 'body' }, this.#wait, this.#answer, this.#notes, this.#actions), this.#side));
@@ -134,7 +134,9 @@ export class Turn {
         documents: { key: 'documentCount', args: { n: record.documents ?? 0 } },
       })));
     }
-    if (record.confidence !== undefined && record.confidence < record.floor) {
+    if (this.#passages.length === 0 && record.chunks) {
+      lines.push(el('p', {}, say('nothingNear')));
+    } else if (record.confidence !== undefined && record.confidence < record.floor) {
       lines.push(el('p', {}, say('tooWeak', { confidence: record.confidence.toFixed(2), floor: record.floor.toFixed(2) })));
     } else if (record.reason) {
       lines.push(el('p', {}, say('whyRefused'), ': ', el('span', { lang: 'en' }, record.reason)));

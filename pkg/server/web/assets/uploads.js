@@ -55,6 +55,7 @@ function dropped(transfer) {
 }
 
 function add(items) {
+  if (items.length > 0) rows.querySelectorAll('.done').forEach((row) => row.remove());
   const uploads = items.map(({ file, folder }) => ({ folder, upload: new Upload(file) }));
   queue = queue.then(async () => {
     let any = false;
