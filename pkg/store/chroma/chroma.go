@@ -19,6 +19,12 @@
 // write. COLLECTION-lease-N and COLLECTION-change-GROUP are claims: empty
 // collections, because the server refuses a second one of the same name.
 //
+// New rows and vectors are written with "add", which leaves alone what is there,
+// so that it may be repeated. "upsert" would do the same, but the server applies
+// what it has not yet put into its index file once more when it reads the log
+// again, and to HNSW an upsert of what is there costs ten times an add: after a
+// load of 4,988 vectors the next call took 11 s of CPU time, and 0.3 with "add".
+//
 // # Distance
 //
 // Vectors have unit length, and the space is "ip", whose distance is 1 minus
@@ -210,20 +216,32 @@ func (e *engine) strange(call string) error {
 	return fmt.Errorf("%s: %s: an answer that is none of Chroma's API v2", e.Name(), call)
 }
 
-// Put writes rows.
+// Put writes rows. Those of a kind may be there already.
 func (e *engine) Put(ctx context.Context, rows []remote.Row) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	var r records
+	var fresh, others records
 	for _, row := range rows {
 		m := map[string]string{"group": row.Group, "data": row.Data}
+		to := &fresh
 		if row.Kind != "" {
-			m["kind"] = row.Kind
+			m["kind"], to = row.Kind, &others
 		}
-		r.IDs, r.Embeddings, r.Metadatas = append(r.IDs, row.Key), append(r.Embeddings, scattered(row.Key)), append(r.Metadatas, m)
+		to.add(row.Key, scattered(row.Key), m)
 	}
-	return e.on(ctx, e.collection, "upsert", r, nil)
+	if err := e.write(ctx, e.collection, "add", fresh); err != nil {
+		return err
+	}
+	return e.write(ctx, e.collection, "upsert", others)
+}
+
+func (r *records) add(key string, v record.Vector, metadata map[string]string) {
+	r.IDs, r.Embeddings, r.Metadatas = append(r.IDs, key), append(r.Embeddings, v), append(r.Metadatas, metadata)
+}
+
+func (e *engine) write(ctx context.Context, name, call string, r records) error {
+	if len(r.IDs) == 0 {
+		return nil
+	}
+	return e.on(ctx, name, call, r, nil)
 }
 
 // scattered is a vector of two numbers that few other keys have.
@@ -293,15 +311,11 @@ func (e *engine) drop(ctx context.Context, name string) error {
 
 // PutVectors writes vectors.
 func (e *engine) PutVectors(ctx context.Context, table string, vectors []remote.Vector) error {
-	if len(vectors) == 0 {
-		return nil
-	}
 	var r records
 	for _, v := range vectors {
-		r.IDs, r.Embeddings = append(r.IDs, v.Key), append(r.Embeddings, v.Vector)
-		r.Metadatas = append(r.Metadatas, map[string]string{"group": v.Group})
+		r.add(v.Key, v.Vector, map[string]string{"group": v.Group})
 	}
-	return e.on(ctx, e.member(table), "upsert", r, nil)
+	return e.write(ctx, e.member(table), "add", r)
 }
 
 // GetVectors reads vectors.
