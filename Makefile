@@ -8,7 +8,7 @@
 # make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
-# make trials  eval/trials.md: three groups of questions as a user asks them
+# make trials  eval/trials.md: three groups of questions as a user asks them, offline and with that model
 # make langchain   the same chain in LangChain, compared with kb ask (needs python3)
 # make release-check   kb for each system of a release, and its licence notices
 # make index   build index.jsonl.zst from notes/
@@ -64,7 +64,8 @@ real: kb
 	scripts/real-embedder.sh sh -c './kb build --text --index real.jsonl.zst notes && ./kb eval eval/questions.jsonl --index real.jsonl.zst --mode all --text'
 
 trials: kb
-	env -u KB_EMBED_BASE_URL -u KB_EMBED_MODEL KB=./kb scripts/trials.sh 'Offline defaults' >eval/trials.md
+	KB=./kb scripts/trials.sh >eval/trials.md.new
+	mv eval/trials.md.new eval/trials.md
 
 index: kb
 	rm -f index.jsonl.zst.new

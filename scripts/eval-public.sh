@@ -6,16 +6,15 @@
 #
 # KB_ANALYZER chooses the analyzer of the indexes.
 #
-# DIR has a folder for each set, with corpus.jsonl, a passage a line
-# ({"id", "title", "text"}), and questions.jsonl ({"q", "passages": [ids], …}).
+# DIR has a folder for each set, as scripts/public.sh reads them.
 # A passage becomes a document of one chunk, so that a hit is judged by its id.
 # All sets are searched in all modes. In a set named *-refusal the articles of
 # some questions are gone ("answerable": false): there the refusal floor is the
 # default one, and then one fitted on every other question and tested on the
 # rest. It must reach a balanced accuracy of 0.90 with at most 12 % false
-# refusals, else the script fails. Questions without a text are left out (CMRC
-# 2018 has two). Needs jq.
+# refusals, else the script fails. Needs jq.
 set -euo pipefail
+. "$(dirname "$0")/public.sh"
 : "${KB:?set KB to the binary}"
 dir=${1:?name the folder of the sets}
 only=*
@@ -30,7 +29,7 @@ trap 'rm -rf "$work"' EXIT
 
 # index SET: the index of its corpus
 index() {
-  jq -c '{kind: "document", id, path: .id, title, media_type: "text/plain", hash: .id, text}' "$dir/$1/corpus.jsonl" |
+  passages "$dir/$1" |
     "$KB" chunk --size 2000 --overlap 0 |
     "$KB" embed 2>"$work/$1.log" |
     "$KB" index --index "$work/$1.zst" >"$work/$1.indexed"
@@ -44,11 +43,7 @@ index() {
 rows() {
   "$KB" eval "$2" --index "$work/$1.zst" --mode "$3" --json >"$work/out.jsonl"
   floor=$(jq -n 'first(inputs | select(.kind == "judgment").floor)' "$work/out.jsonl")
-  jq -r --arg set "$1" --arg note "$4" --argjson floor "$floor" '
-    def figure($digits): if . == null then "–" else
-      (. * pow(10; $digits) | round | tostring) as $n
-      | ("0" * ([$digits + 1 - ($n | length), 0] | max) // "") + $n
-      | .[:-$digits] + "." + .[-$digits:] end;
+  jq -r --arg set "$1" --arg note "$4" --argjson floor "$floor" "$figure"'
     select(.kind == "report" and .tag == "")
     | [$set, .mode, .questions, (.hit1, .hit, .mrr, .ndcg | figure(3)),
        ((.refusal_precision | figure(3)) + " / " + (.refusal_recall | figure(3))),
@@ -80,7 +75,7 @@ echo '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |'
 for corpus in "$dir"/$only/corpus.jsonl; do
   set=$(basename "$(dirname "$corpus")")
   index "$set"
-  jq -c 'select(.q | test("\\S"))' "$dir/$set/questions.jsonl" >"$work/questions.jsonl"
+  questions "$dir/$set" >"$work/questions.jsonl"
   case $set in
   *-refusal) refusal "$set" ;;
   *) rows "$set" "$work/questions.jsonl" all '(default)' ;;

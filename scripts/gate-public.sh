@@ -4,9 +4,8 @@
 #   KB=$PWD/kb scripts/gate-public.sh DIR          all questions
 #   KB=$PWD/kb scripts/gate-public.sh DIR --some   most figures over some 300 questions of each set
 #
-# DIR has a folder for each set, with corpus.jsonl and questions.jsonl as
-# scripts/eval-public.sh reads them. Of each set that is there, with the
-# offline defaults:
+# DIR has a folder for each set, as scripts/public.sh reads them. Of each set
+# that is there, with the offline defaults:
 #
 #   Hit@1 and Hit@4 of BM25, over all questions
 #   the MRR of mode auto is not below BM25's by more than 0.003, and above it
@@ -19,6 +18,7 @@
 #
 # Exit 4 when something is missed. Needs jq.
 set -euo pipefail
+. "$(dirname "$0")/public.sh"
 : "${KB:?set KB to the binary}"
 kb=$(realpath "$KB")
 dir=${1:?name the folder of the sets}
@@ -26,15 +26,12 @@ some='' runs=20 loss=0.003 margin=0
 if [ "${2:-}" = --some ]; then
   some=300 runs=3 loss=0.01 margin=0.02
 fi
-unset $(env | sed -n "s/^\(KB_[A-Z_]*\)=.*/\1/p") # the figures are those of the offline defaults
+offline # the figures are those of the offline defaults
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # chunks SET: one a passage, so that a hit is judged by its id
-chunks() {
-  jq -c '{kind: "document", id, path: .id, title, media_type: "text/plain", hash: .id, text}' "$dir/$1/corpus.jsonl" |
-    "$kb" chunk --size 2000 --overlap 0
-}
+chunks() { passages "$dir/$1" | "$kb" chunk --size 2000 --overlap 0; }
 
 # index FILE: the index of the chunks that come in
 index() { "$kb" embed 2>/dev/null | "$kb" index --index "$1" >/dev/null; }
@@ -72,7 +69,7 @@ figures() {
 
 # gate SET HIT1 HIT4 VECTOR ANSWERS: its figures, and what is missed
 gate() {
-  jq -c 'select(.q | test("\\S"))' "$dir/$1/questions.jsonl" >"$work/$1.all"
+  questions "$dir/$1" >"$work/$1.all"
   awk -v total="$(wc -l <"$work/$1.all")" -v some="$some" \
     'BEGIN { n = some ? int(total / some) : 1; if (n < 1) n = 1 } NR % n == 1 % n' "$work/$1.all" >"$work/$1.sample"
   chunks "$1" | index "$work/$1.zst"

