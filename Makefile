@@ -11,6 +11,8 @@
 # make trials  eval/trials.md: three groups of questions as a user asks them, offline and with that model
 # make langchain   the same chain in LangChain, compared with kb ask (needs python3)
 # make release-check   kb for each system of a release, and its licence notices
+# make browser the page of kb serve in a real browser (needs chromium)
+# make screenshots   pictures of that page, into scripts/browser/shots
 # make index   build index.jsonl.zst from notes/
 
 export CGO_ENABLED := 0
@@ -18,11 +20,11 @@ GO ?= go
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 
-.PHONY: build install langchain release-check test check fuzz bench eval eval-update trials index demo real
+.PHONY: build install langchain release-check test check fuzz bench eval eval-update trials index demo real browser screenshots
 
 build: kb
 
-kb: $(shell find cmd pkg -name '*.go' -o -name '*.s' -o -name '*.bin') go.mod go.sum
+kb: $(shell find cmd pkg -name '*.go' -o -name '*.s' -o -name '*.bin' -o -path '*/server/web/*' -type f) go.mod go.sum
 	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/kb
 
 install: kb
@@ -62,6 +64,12 @@ eval-update: kb
 
 real: kb
 	scripts/real-embedder.sh sh -c './kb build --text --index real.jsonl.zst notes && ./kb eval eval/questions.jsonl --index real.jsonl.zst --mode all --text'
+
+browser: kb
+	scripts/browser.sh ./kb
+
+screenshots: kb
+	scripts/browser.sh ./kb --shots
 
 trials: kb
 	KB=./kb scripts/trials.sh >eval/trials.md.new
