@@ -215,6 +215,9 @@ func seenFile(st store.Store) string {
 
 // homeFile is where the folder is kept that the paths of an index count from.
 func homeFile(st store.Store) string {
+	if isURL(st.Name()) {
+		return stateFile("home", st.Name())
+	}
 	name, err := filepath.Abs(st.Name())
 	if err != nil {
 		return ""

@@ -71,7 +71,10 @@ func (k *builtIndex) paths(home *build.Home, s *settings, given []string, named 
 // enterHome makes the folder that the paths of the index count from the
 // working directory; the index stays the one that was named.
 func enterHome(home *build.Home, s *settings, paths []string) error {
-	index, err := filepath.Abs(s.get("KB_INDEX").value)
+	index, err := s.get("KB_INDEX").value, error(nil)
+	if !isURL(index) {
+		index, err = filepath.Abs(index)
+	}
 	if err != nil {
 		return err
 	}

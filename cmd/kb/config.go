@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,12 +51,8 @@ func shown(key, value string) string {
 		return mask(value)
 	case strings.HasSuffix(key, "_BASE_URL") && value != "":
 		return displayURL(value)
-	case strings.Contains(value, "://"): // a store: its password is nobody's business
-		u, err := url.Parse(value)
-		if err != nil {
-			return "(not a URL)"
-		}
-		return u.Redacted()
+	case isURL(value):
+		return shownStore(value)
 	}
 	return value
 }

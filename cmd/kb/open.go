@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -16,13 +18,14 @@ import (
 	"kb/pkg/model/openai"
 	"kb/pkg/store"
 	"kb/pkg/store/flat"
+	"kb/pkg/store/pgvector"
 	"kb/pkg/text"
 )
 
 // This file is the one switch from settings to implementations.
 
 func indexFlag(cmd *cobra.Command, s *settings) {
-	bind(cmd, s, "index", "KB_INDEX", "the index (default "+defaultIndex+")")
+	bind(cmd, s, "index", "KB_INDEX", "the index: a path or a store's URL (default "+defaultIndex+")")
 }
 
 func analyzerFlag(cmd *cobra.Command, s *settings) {
@@ -63,11 +66,80 @@ func (s *settings) openStore() (store.Store, error) {
 	if err := s.load(); err != nil {
 		return nil, err
 	}
-	name := s.get("KB_INDEX").value
-	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return nil, usagef("no store for %s:// in this kb; --index takes a path", scheme)
+	index := s.get("KB_INDEX")
+	if !isURL(index.value) {
+		return flat.New(index.value, flat.Resident(s.resident)), nil
 	}
-	return flat.New(name, flat.Resident(s.resident)), nil
+	if st := s.stores[index.value]; st != nil {
+		return st, nil
+	}
+	st, err := s.remoteStore(index)
+	if err != nil {
+		return nil, err
+	}
+	if s.stores == nil {
+		s.stores = map[string]store.Store{}
+	}
+	s.stores[index.value] = st
+	if c, ok := st.(io.Closer); ok {
+		s.env.atExit(func() { c.Close() })
+	}
+	return st, nil
+}
+
+// remoteStore opens the store at a URL.
+func (s *settings) remoteStore(index setting) (store.Store, error) {
+	scheme, _, _ := strings.Cut(index.value, "://")
+	switch scheme {
+	case "postgres", "postgresql":
+		if err := s.guardPassword(index); err != nil {
+			return nil, err
+		}
+		st, err := pgvector.New(index.value)
+		if err != nil {
+			return nil, usagef("KB_INDEX (%s): %w", index.source, err)
+		}
+		return st, nil
+	}
+	return nil, withHint(usagef("no store for %s:// in this kb", scheme), "--index takes a path, or a URL that begins with postgres://")
+}
+
+// guardPassword keeps a folder's .env from sending the user's own password to
+// a server of its choice, as with keys.
+func (s *settings) guardPassword(index setting) error {
+	_, ours := s.env.lookup("PGPASSWORD")
+	u, err := url.Parse(index.value)
+	if index.source != fromDotenv || !ours || err != nil || u.User == nil {
+		return nil
+	}
+	if _, own := u.User.Password(); own || u.Query().Has("password") {
+		return nil
+	}
+	return withHint(usagef("PGPASSWORD of the environment is not sent to a server that .env names"), "put KB_INDEX into the environment, too, or the password into .env")
+}
+
+// isURL tells a store's URL from a path.
+func isURL(index string) bool { return strings.Contains(index, "://") }
+
+// shownStore is a store's URL without what only its owner should know.
+func shownStore(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(not a URL)"
+	}
+	if strings.HasPrefix(u.Scheme, "chroma") && u.User != nil {
+		u.User = url.User("xxxxx") // a token
+	}
+	q := u.Query()
+	for name := range q {
+		for _, secret := range []string{"password", "token", "secret", "key"} {
+			if strings.Contains(strings.ToLower(name), secret) {
+				q.Set(name, "xxxxx")
+			}
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
 }
 
 // analyzer names the analyzer that is asked for, with its version; "" leaves

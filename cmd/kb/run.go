@@ -26,6 +26,16 @@ type env struct {
 	environ        func() []string
 	now            func() time.Time
 	interrupts     *interrupts
+	closing        []func()
+}
+
+// atExit has something done when the command has ended.
+func (e *env) atExit(f func()) { e.closing = append(e.closing, f) }
+
+func (e *env) close() {
+	for _, f := range e.closing {
+		f()
+	}
 }
 
 func system() *env {
@@ -80,6 +90,7 @@ func run(args []string, e *env) int {
 }
 
 func execute(ctx context.Context, args []string, e *env) int {
+	defer e.close()
 	out := &outcome{w: e.stdout}
 	e.stdout = out
 	root := newRoot(e)

@@ -12,6 +12,7 @@ import (
 
 	"kb/pkg/cache"
 	"kb/pkg/model"
+	"kb/pkg/store"
 )
 
 // Where a setting's value came from, strongest first.
@@ -31,7 +32,7 @@ func (s setting) set() bool { return s.value != "" }
 
 // settingKeys are all settings, in the order in which kb config shows them.
 var settingKeys = []struct{ key, help string }{
-	{"KB_INDEX", "the index: a path"},
+	{"KB_INDEX", "the index: a path or a URL"},
 	{"KB_ANALYZER", "of a new index: ngram or gse"},
 	{"KB_EMBED_BASE_URL", "embedding endpoint"},
 	{"KB_EMBED_API_KEY", "its key"},
@@ -64,7 +65,8 @@ type settings struct {
 	read   bool
 	err    error
 
-	longLived bool // the command answers many questions, so that memory is a cache
+	stores    map[string]store.Store // that are open, by URL
+	longLived bool                   // the command answers many questions, so that memory is a cache
 	memory    *cache.Memory
 	overRedis *overRedis
 	resident  int64 // bytes of an index that may be kept in memory

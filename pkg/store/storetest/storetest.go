@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"skipped and roots", testLists},
 		{"cancelled", testCancelled},
 		{"many goroutines", testConcurrent},
+		{"hard texts", testHardTexts},
+		{"two writers at once", testTwoWriters},
+		{"many changes", testManyChanges},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
@@ -417,7 +421,11 @@ func testUpdate(t *testing.T, s store.Store) {
 // check compares everything that a store answers with the reference.
 func check(t testing.TB, s store.Store, g *Generator, ref *Reference) {
 	t.Helper()
-	r := Open(t, s)
+	checkReader(t, Open(t, s), g, ref)
+}
+
+func checkReader(t testing.TB, r store.Reader, g *Generator, ref *Reference) {
+	t.Helper()
 	sameChunks(t, collect(t, r.Chunks(t.Context(), "", true)), ref.Chunks)
 	if n := len(collect(t, r.Documents(t.Context()))); n != len(ref.Docs) || r.Info().Documents != n || r.Info().Chunks != len(ref.Chunks) {
 		t.Fatalf("%d documents, want %d; %+v", n, len(ref.Docs), r.Info())
@@ -458,13 +466,9 @@ func testSnapshot(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	check(t, s, g, NewReference(docs[1:]...))
-	sameChunks(t, collect(t, r.Chunks(t.Context(), "", true)), ref.Chunks)
-	q := g.Query()
-	got, err := r.Nearest(t.Context(), q, 10, store.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sameHits(t, got, ref.Nearest(q, 10, nil))
+	checkReader(t, r, g, ref)
+	change(t, s, g.Settings(), func(tx store.Tx) { tx.Reset() })
+	checkReader(t, r, g, ref)
 }
 
 func testRollback(t *testing.T, s store.Store) {
@@ -601,6 +605,12 @@ func testVectors(t *testing.T, s store.Store) {
 	if _, err := tx.Commit(t.Context(), g.Settings()); err != nil {
 		t.Fatal(err)
 	}
+	tx = begin(t, s)
+	defer tx.Rollback()
+	other := NewGenerator(13, 5).Doc("notes/other.md")
+	if err := tx.Put(t.Context(), other.Document, other.Chunks); err == nil || !strings.Contains(err.Error(), "notes/other.md") {
+		t.Errorf("a vector of another dimension than those of the index: %v", err)
+	}
 	r := Open(t, s)
 	for _, c := range collect(t, r.Chunks(t.Context(), "notes/long.md", true)) {
 		if want := (record.Vector{0.6, 0, 0.8, 0}); !slices.Equal(c.Vector, want) {
@@ -727,4 +737,109 @@ func testConcurrent(t *testing.T, s store.Store) {
 func Check(t testing.TB, s store.Store, g *Generator, ref *Reference) {
 	t.Helper()
 	check(t, s, g, ref)
+}
+
+// testHardTexts: what some engines cannot store, or not index, as it is.
+func testHardTexts(t *testing.T, s store.Store) {
+	g := NewGenerator(18, 8)
+	docs := g.Docs(6)
+	word := strings.Repeat("verylong", 700)
+	for i, text := range []string{"zero \x00 byte w1", word + " w1", strings.Repeat("w1 长文 ", 30_000), "", "' \" \\ $1 %s {} \\N \\x00\tw1", "\ufffd\U0001F642\u202e\ufeff w1"} {
+		d := docs[i]
+		d.Title, d.Meta = "title \x00 "+d.Title, json.RawMessage(`{"tags":["t\u0000","All"],"a \"b\"":"\\ \u0000"}`)
+		for _, c := range d.Chunks {
+			c.Text, c.Title, c.Meta, c.Headings = text, d.Title, d.Meta, []string{"h \x00", "'"}
+			c.Extra = record.Extra{{Key: "odd \x00 \" key", Value: json.RawMessage(`"\u0000"`)}}
+		}
+		d.Finish()
+	}
+	Write(t, s, g.Settings(), docs...)
+	ref := NewReference(docs...)
+	check(t, s, g, ref)
+	r := Open(t, s)
+	for _, terms := range [][]string{{word, "w1"}, {"\x00", "w1", "'", "\xff"}} {
+		got, err := r.Lexical(t.Context(), terms, 10, store.Filter{Tags: []string{"t\x00"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ref.Lexical(t, terms, 10, nil)
+		sameHits(t, got.Hits, want.Hits)
+		if got.DF[terms[0]] != want.DF[terms[0]] {
+			t.Errorf("df %v, want %v", got.DF, want.DF)
+		}
+	}
+}
+
+func testTwoWriters(t *testing.T, s store.Store) {
+	g := NewGenerator(19, 8)
+	docs := g.Docs(12)
+	errs := make(chan error, 2)
+	for writer := range 2 {
+		go func() {
+			errs <- func() error {
+				for i := writer; i < len(docs); i += 2 {
+					tx, err := s.Begin(context.Background(), true)
+					if err != nil {
+						return err
+					}
+					defer tx.Rollback()
+					if err := tx.Put(context.Background(), docs[i].Document, docs[i].Chunks); err != nil {
+						return err
+					}
+					if _, err := tx.Commit(context.Background(), g.Settings()); err != nil {
+						return err
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, s, g, NewReference(docs...))
+}
+
+// testManyChanges: after any sequence of changes a store answers as if it had
+// been written at once, and so do readers of earlier versions.
+func testManyChanges(t *testing.T, s store.Store) {
+	g := NewGenerator(20, 8)
+	g.Words = 8
+	now := map[string]*Doc{}
+	var (
+		reader store.Reader
+		then   *Reference
+	)
+	for step := range 14 {
+		change(t, s, g.Settings(), func(tx store.Tx) {
+			if step == 9 {
+				tx.Reset()
+				clear(now)
+			}
+			for range 12 {
+				path := fmt.Sprintf("notes/%02d.md", g.rng.IntN(40))
+				if g.rng.IntN(3) == 0 {
+					delete(now, path)
+					if err := tx.Remove(t.Context(), path); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				now[path] = g.Doc(path)
+				if err := tx.Put(t.Context(), now[path].Document, now[path].Chunks); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		ref := NewReference(slices.Collect(maps.Values(now))...)
+		check(t, s, g, ref)
+		if reader != nil {
+			checkReader(t, reader, g, then)
+		}
+		if step%4 == 1 {
+			reader, then = Open(t, s), ref
+		}
+	}
 }
