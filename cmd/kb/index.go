@@ -19,7 +19,7 @@ a document that is gone from a folder is removed when the folder's "root"
 record came: a pipe that was cut removes nothing. The file is replaced as a
 whole or not at all.
 
-Reads:   {"kind":"chunk",…,"vector":…}, {"kind":"skipped",…}, {"kind":"root",…}
+Reads:   {"kind":"chunk",…,"vector":…}, {"kind":"skipped",…}, {"kind":"root",…}, {"kind":"export",…}
 Writes:  {"kind":"indexed","path":…,"status":"created|updated|unchanged|removed|incomplete|kept","chunks":9,"embedded":9,"reused":0}`
 
 func newIndex(e *env, s *settings) *cobra.Command {
@@ -55,7 +55,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			began := e.now()
 			at := new(jsonl.Place)
 			reports, result, err := index.Run(cmd.Context(),
-				jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot),
+				jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot, record.KindExport),
 				index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
 			if bad := new(index.RecordError); errors.As(err, &bad) {
 				err = at.Wrap(err)
@@ -64,6 +64,9 @@ func newIndex(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			if err := reportIndexed(e, c, out, st.Name(), reports, result, e.now().Sub(began)); err != nil {
+				return err
+			}
+			if err := reportExport(c, st.Name(), result); err != nil {
 				return err
 			}
 			return partial(result.Incomplete + result.Failed)

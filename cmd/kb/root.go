@@ -69,7 +69,7 @@ func newRoot(e *env) *cobra.Command {
 		newLoad(e, s), newChunk(e), newEmbed(e, s), newIndex(e, s),
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
 	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newServe(e, s), newWatch(e, s), newEval(e, s))
-	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newConfig(e, s), newDoctor(e, s),
+	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newExport(e, s), newConfig(e, s), newDoctor(e, s),
 		newCompletion(e), newMan(e), newVersion(e))
 	root.AddCommand(newPDFWorker(e))
 	root.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "help about a command", RunE: func(cmd *cobra.Command, args []string) error {

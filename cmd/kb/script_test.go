@@ -29,13 +29,18 @@ func TestMain(m *testing.M) {
 //	requests PATH N        wants N requests since the last look
 //	[!] sent KEY           wants that the server saw a key, or did not
 func TestScripts(t *testing.T) {
+	testscript.Run(t, scripts(t, "testdata/script", nil))
+}
+
+// scripts are the scripts of a folder; setup prepares each further.
+func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) testscript.Params {
 	cache := t.TempDir()
 	redis := ""
 	if redistest.Available() {
 		redis = redistest.Start(t)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			repo, err := filepath.Abs("../..")
 			if err != nil {
@@ -46,7 +51,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
 			e.Setenv("REDIS", redis)
 			e.Setenv("LC_ALL", "C.UTF-8")
-			return nil
+			if setup == nil {
+				return nil
+			}
+			return setup(e)
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond != "redis" {
@@ -61,7 +69,7 @@ func TestScripts(t *testing.T) {
 			"requests": cmdRequests,
 			"sent":     cmdSent,
 		},
-	})
+	}
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

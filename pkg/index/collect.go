@@ -34,6 +34,7 @@ type collector struct {
 	same     []string // paths that the caller knows to be unchanged
 	skipped  map[string]record.Skipped
 	roots    []record.Root
+	export   *record.Export // what the stream says of the index that it comes from
 	passed   []record.Record
 }
 
@@ -72,6 +73,11 @@ func (c *collector) add(r record.Record) error {
 			return errors.New(`a root without "path"`)
 		}
 		c.roots = append(c.roots, *r)
+	case *record.Export:
+		if c.export != nil || len(c.docs) > 0 {
+			return errors.New("an export goes ahead of all chunks, and alone")
+		}
+		c.export = r
 	case *record.Document:
 		return fmt.Errorf("%s: a document that was not chunked: put \"kb chunk\" before \"kb index\"", r.Path)
 	case *record.Indexed:

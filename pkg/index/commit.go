@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,11 +37,25 @@ func (c *collector) commit(ctx context.Context) ([]record.Record, Result, error)
 	} else {
 		p.result.Info = c.known.info
 	}
+	p.result.Export, p.result.Came = c.export, c.came()
 	out := c.passed
 	for _, r := range p.report {
 		out = append(out, r)
 	}
 	return out, p.result, nil
+}
+
+// came counts the documents of the stream that are complete.
+func (c *collector) came() Content {
+	var n Content
+	for _, d := range c.docs {
+		if d.complete() {
+			n.Documents++
+			n.Chunks += d.of
+			n.Vectors += d.meta.Vectors
+		}
+	}
+	return n
 }
 
 // write puts what is still waiting, plans on the state that the lock protects,
@@ -127,6 +142,7 @@ func carry(ctx context.Context, tx store.Tx, d store.Document) error {
 
 func (c *collector) changes(p *plan, st *state) bool {
 	return len(p.put) > 0 || len(p.remove) > 0 || p.reset || !st.exists ||
+		(p.target.Calibration == nil) != (st.info.Calibration == nil) ||
 		!slices.EqualFunc(p.skipped, st.skipped, sameSkipped) ||
 		!slices.EqualFunc(p.roots, st.roots, func(a, b record.Root) bool {
 			return a.Path == b.Path && a.Documents == b.Documents && a.Skipped == b.Skipped
@@ -341,6 +357,20 @@ func (c *collector) planSettings(p *plan, st *state) error {
 	if c.otherAnalyzer(st) {
 		p.reset = true
 		p.target.Calibration = nil // fitted on other scores
+	}
+	return c.takeCalibration(p)
+}
+
+// takeCalibration gives an index without a calibration that of the index that
+// the stream comes from, if both have the same analyzer and vectors.
+func (c *collector) takeCalibration(p *plan) error {
+	if c.export == nil || len(c.export.Calibration) == 0 || p.target.Calibration != nil ||
+		c.export.Analyzer != p.target.Analyzer || c.vectors && !sameFingerprint(c.settings, p.target) {
+		return nil
+	}
+	p.target.Calibration = new(store.Calibration)
+	if err := json.Unmarshal(c.export.Calibration, p.target.Calibration); err != nil {
+		return fmt.Errorf("the calibration of the export: %w", err)
 	}
 	return nil
 }

@@ -65,7 +65,14 @@ type Result struct {
 	Embedded   int // chunks whose vector is new to the index
 	Reused     int
 	Written    bool // the store was changed
+	// Export is what the stream said it would bring, nil where it is none of an
+	// index; Came is what it brought.
+	Export *record.Export
+	Came   Content
 }
+
+// Content counts what an index or a stream holds.
+type Content struct{ Documents, Chunks, Vectors int }
 
 // ErrNothing means that there is nothing to make an index from.
 var ErrNothing = errors.New("no documents to index")

@@ -79,7 +79,11 @@ func (c *collector) otherVectors(st *state) bool {
 
 // analyzer is the one that the index will have.
 func (c *collector) analyzer(st *state) string {
-	return cmp.Or(c.opt.Analyzer, st.info.Analyzer, text.DefaultAnalyzer)
+	exported := ""
+	if c.export != nil {
+		exported = c.export.Analyzer
+	}
+	return cmp.Or(c.opt.Analyzer, st.info.Analyzer, exported, text.DefaultAnalyzer)
 }
 
 func (c *collector) otherAnalyzer(st *state) bool {

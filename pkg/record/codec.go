@@ -24,6 +24,8 @@ func New(kind string) Record {
 		return new(Chunk)
 	case KindIndexed:
 		return new(Indexed)
+	case KindExport:
+		return new(Export)
 	case KindQuery:
 		return new(Query)
 	case KindHit:
@@ -262,6 +264,8 @@ func extraOf(r Record) *Extra {
 	case *Chunk:
 		return &r.Extra
 	case *Indexed:
+		return &r.Extra
+	case *Export:
 		return &r.Extra
 	case *Query:
 		return &r.Extra

@@ -20,6 +20,7 @@ const (
 	KindRoot     = "root"
 	KindChunk    = "chunk"
 	KindIndexed  = "indexed"
+	KindExport   = "export"
 	KindQuery    = "query"
 	KindHit      = "hit"
 	KindAnswer   = "answer"
@@ -184,6 +185,19 @@ const (
 	StatusKept       = "kept"       // the file could not be read this time: the version known is kept
 )
 
+// Export goes ahead of all that an index holds, written out by kb export: what
+// is to come, and what no chunk says of the index.
+type Export struct {
+	Index       string          `json:"index"`   // its name, for people
+	Version     string          `json:"version"` // equal content, equal version
+	Documents   int             `json:"documents"`
+	Chunks      int             `json:"chunks"`
+	Vectors     int             `json:"vectors"`
+	Analyzer    string          `json:"analyzer,omitempty"`
+	Calibration json.RawMessage `json:"calibration,omitempty"` // of the floor of refusal
+	Extra       Extra           `json:"-"`
+}
+
 // Query is one question; it goes ahead of its hits.
 type Query struct {
 	ID         string             `json:"id"`
@@ -317,6 +331,7 @@ func (r *Skipped) Kind() string  { return KindSkipped }
 func (r *Root) Kind() string     { return KindRoot }
 func (r *Chunk) Kind() string    { return KindChunk }
 func (r *Indexed) Kind() string  { return KindIndexed }
+func (r *Export) Kind() string   { return KindExport }
 func (r *Query) Kind() string    { return KindQuery }
 func (r *Hit) Kind() string      { return KindHit }
 func (r *Answer) Kind() string   { return KindAnswer }
