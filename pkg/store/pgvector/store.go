@@ -127,14 +127,17 @@ func (s *Store) openError(ctx context.Context, err error) error {
 	return s.explain(ctx, "opening the index", err)
 }
 
-// Stamp changes whenever the index changed.
+// Stamp changes whenever the index changes, see [store.Stamper].
 func (s *Store) Stamp(ctx context.Context) (string, error) {
 	out, err := s.pool.run(ctx, stmt(`SELECT generation, version FROM `+s.table("versions")+` ORDER BY generation DESC LIMIT 1`))
 	if err != nil {
-		return "", s.openError(ctx, err)
+		err = s.openError(ctx, err)
 	}
-	if len(out[0]) == 0 {
-		return "", fmt.Errorf("%s: %w", s.name, store.ErrNotFound)
+	if errors.Is(err, store.ErrNotFound) || err == nil && len(out[0]) == 0 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d %s", int64At(out[0][0][0]), out[0][0][1]), nil
 }
