@@ -49,10 +49,17 @@ func (r *reader) Lexical(ctx context.Context, terms []string, k int, f store.Fil
 			top.Add(vector.Scored{Row: int64(ref), Score: score})
 		}
 	}
-	for _, s := range top.Sorted() {
-		out.Hits = append(out.Hits, store.Scored{Ref: store.Ref(s.Row), Score: s.Score})
-	}
+	out.Hits = scored(top)
 	return out, nil
+}
+
+// scored are the best rows, which are refs, greatest score first.
+func scored(top *vector.TopK) []store.Scored {
+	var out []store.Scored
+	for _, s := range top.Sorted() {
+		out = append(out, store.Scored{Ref: store.Ref(s.Row), Score: s.Score})
+	}
+	return out
 }
 
 // postings returns the postings of each term, by its key, for the chunks of

@@ -2,7 +2,9 @@ package pgvector
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -48,8 +50,7 @@ func (r *reader) Nearest(ctx context.Context, q record.Vector, k int, f store.Fi
 			return hits, err
 		}
 	}
-	hits, _, err := s.run(ctx, s.exact())
-	return hits, err
+	return s.exactly(ctx)
 }
 
 // nearest is one search.
@@ -64,19 +65,42 @@ type nearest struct {
 // run runs statements whose last one yields numbers and vectors, and ranks
 // them. enough says that no more was to be found.
 func (s *nearest) run(ctx context.Context, statements ...statement) (hits []store.Scored, enough bool, err error) {
-	l, err := s.r.layout(ctx)
-	if err != nil {
-		return nil, false, err
-	}
 	found, err := s.r.query(ctx, "searching vectors", statements...)
 	if err != nil {
 		return nil, false, err
+	}
+	hits, err = s.rank(ctx, found)
+	return hits, len(found) >= s.k, err
+}
+
+// exactly compares with all vectors. Where as many as were fetched have the
+// score of the last one that counts, their order is that of the refs, which
+// the database does not know: then all with this score are fetched.
+func (s *nearest) exactly(ctx context.Context) ([]store.Scored, error) {
+	found, err := s.r.query(ctx, "searching vectors", s.exact(` ORDER BY vector <#> $1::vector LIMIT `+itoa(s.k+spare)))
+	if err != nil {
+		return nil, err
+	}
+	if n := len(found); n == s.k+spare && string(found[s.k-1][2]) == string(found[n-1][2]) {
+		tied := math.Float64frombits(binary.BigEndian.Uint64(found[n-1][2]))
+		if found, err = s.r.query(ctx, "searching vectors", s.exact(` AND vector <#> $1::vector <= `+number(tied))); err != nil {
+			return nil, err
+		}
+	}
+	return s.rank(ctx, found)
+}
+
+// rank scores the vectors of rows, number and vector, and returns the best.
+func (s *nearest) rank(ctx context.Context, found rows) ([]store.Scored, error) {
+	l, err := s.r.layout(ctx)
+	if err != nil {
+		return nil, err
 	}
 	top := vector.NewTopK(s.k)
 	for _, row := range found {
 		v, err := decodeVector(row[1])
 		if err != nil || len(v) != len(s.q) {
-			return nil, false, s.r.damaged(fmt.Errorf("the vector of chunk number %d cannot be read", int64At(row[0])))
+			return nil, s.r.damaged(fmt.Errorf("the vector of chunk number %d cannot be read", int64At(row[0])))
 		}
 		ref, ok := l.ref(int64At(row[0]))
 		score := vector.Score(v, s.q)
@@ -84,10 +108,7 @@ func (s *nearest) run(ctx context.Context, statements ...statement) (hits []stor
 			top.Add(vector.Scored{Row: ref, Score: score})
 		}
 	}
-	for _, h := range top.Sorted() {
-		hits = append(hits, store.Scored{Ref: store.Ref(h.Row), Score: h.Score})
-	}
-	return hits, len(found) >= s.k, nil
+	return scored(top), nil
 }
 
 // visible is the condition that a vector belongs to a document of this version
@@ -109,17 +130,18 @@ func (s *nearest) params() []string {
 	return params
 }
 
-// exact compares with all vectors. With ties, as their order is that of the
-// refs, which the database does not know.
-func (s *nearest) exact() statement {
+// exact compares with all vectors; rest is what follows the condition.
+func (s *nearest) exact(rest string) statement {
 	where := s.visible()
-	params := s.params()
 	if s.min > 0 {
-		params = append(params, strconv.FormatFloat(s.min-slack, 'g', -1, 64))
-		where += ` AND -(vector <#> $1::vector) >= $` + itoa(len(params)) + `::float8`
+		where += ` AND -(vector <#> $1::vector) >= ` + number(s.min-slack)
 	}
-	return statement{`SELECT number, vector FROM ` + s.r.store.numbered("vectors", s.r.v.vectorsTable) +
-		` WHERE` + where + ` ORDER BY vector <#> $1::vector FETCH FIRST ` + itoa(s.k+spare) + ` ROWS WITH TIES`, params}
+	return statement{`SELECT number, vector, vector <#> $1::vector FROM ` + s.r.store.numbered("vectors", s.r.v.vectorsTable) + ` WHERE` + where + rest, s.params()}
+}
+
+// number is a literal.
+func number(x float64) string {
+	return `(` + strconv.FormatFloat(x, 'g', -1, 64) + `)::float8`
 }
 
 // approximate asks the graph. Settings hold for this one round trip.

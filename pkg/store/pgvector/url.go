@@ -50,7 +50,7 @@ func parseURL(raw string) (name string, cfg *pgconn.Config, opt options, err err
 	if cfg, err = pgconn.ParseConfig(u.String()); err != nil {
 		return "", nil, opt, fmt.Errorf("the URL cannot be used: %s", behindQuote(err.Error()))
 	}
-	if q.Get("connect_timeout") == "" && cfg.ConnectTimeout > connectTimeout {
+	if q.Get("connect_timeout") == "" && (cfg.ConnectTimeout == 0 || cfg.ConnectTimeout > connectTimeout) {
 		cfg.ConnectTimeout = connectTimeout
 	}
 	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}

@@ -4,8 +4,12 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
+	"net"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,4 +81,62 @@ func ExecAt(t testing.TB, url, sql string) [][]string {
 		out = append(out, columns)
 	}
 	return out
+}
+
+// Server is a server of a test's own, which it may kill.
+type Server struct {
+	URL  string
+	t    testing.TB
+	dir  string
+	port string
+}
+
+// Start starts a server that stops with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	Need(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	listener.Close()
+	dir, err := os.MkdirTemp("", "kb-postgres-") // not t.TempDir, which the user of the server may not enter
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(dir, 0o755)
+	s := &Server{t: t, dir: filepath.Join(dir, "server"), port: port}
+	t.Cleanup(func() {
+		s.script("stop", s.dir)
+		os.RemoveAll(dir)
+	})
+	s.Again()
+	return s
+}
+
+// Kill kills all processes of the server.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.script("kill", s.dir)
+}
+
+// Again starts the server.
+func (s *Server) Again() {
+	s.t.Helper()
+	s.URL = strings.TrimSpace(s.script("start", s.dir, s.port))
+}
+
+// script runs scripts/postgres.sh, as services.sh does.
+func (s *Server) script(args ...string) string {
+	s.t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	cmd := exec.Command(filepath.Join(filepath.Dir(here), "../../../../scripts/postgres.sh"), args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("postgres.sh %s: %v: %s", args[0], err, stderr.String())
+	}
+	return string(out)
 }
