@@ -109,7 +109,7 @@ func (s *settings) remoteStore(index setting) (store.Store, error) {
 func (s *settings) guardPassword(index setting) error {
 	_, ours := s.env.lookup("PGPASSWORD")
 	u, err := url.Parse(index.value)
-	if index.source != fromDotenv || !ours || err != nil || u.User == nil {
+	if index.source != fromDotenv || !ours || err != nil {
 		return nil
 	}
 	if _, own := u.User.Password(); own || u.Query().Has("password") {
