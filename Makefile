@@ -5,6 +5,7 @@
 # make check   vet, formatting, and that index.jsonl.zst is the index of notes/
 # make fuzz    each fuzz target for a short while (FUZZTIME=10s)
 # make bench   speed and size, as ratios in one run
+# make bench-stores   file and databases beside each other (needs python3)
 # make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
@@ -20,7 +21,7 @@ GO ?= go
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 
-.PHONY: build install langchain release-check test check fuzz bench eval eval-update trials index demo real browser screenshots
+.PHONY: build install langchain release-check test check fuzz bench bench-stores eval eval-update trials index demo real browser screenshots
 
 build: kb
 
@@ -55,6 +56,9 @@ fuzz:
 
 bench: kb
 	scripts/bench.sh
+
+bench-stores:
+	scripts/bench-stores.sh
 
 eval: kb
 	scripts/eval.sh ./kb

@@ -1,0 +1,19 @@
+#!/bin/bash
+# The stores beside each other on generated chunks, in one run: time to load,
+# size, latency of one client and of eight. Prints Markdown.
+#
+#   scripts/bench-stores.sh           100,000 chunks of 384 dimensions (N=…, DIM=…)
+#   scripts/bench-stores.sh --recall  recall of HNSW graphs in PostgreSQL, by their settings
+set -euo pipefail
+cd "$(dirname "$0")/.."
+n=${N:-100000} dim=${DIM:-384}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/kb-bench-stores.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+go build -o "$dir/benchstores" ./scripts/benchstores
+export N="$n" DIM="$dim" DIR="$dir"
+if [ "${1:-}" = --recall ]; then
+  scripts/services.sh postgres -- sh -c '"$DIR/benchstores" -n "$N" -dim "$DIM" -recall "$KB_TEST_POSTGRES_URL?schema=bench"'
+else
+  scripts/services.sh postgres -- sh -c '"$DIR/benchstores" -n "$N" -dim "$DIM" flat="$DIR/index.jsonl.zst" flat-resident="$DIR/index.jsonl.zst" \
+    postgres="$KB_TEST_POSTGRES_URL?schema=bench" postgres-exact="$KB_TEST_POSTGRES_URL?schema=bench&exact=1"'
+fi
