@@ -21,14 +21,23 @@ import (
 
 var update = flag.Bool("update", false, "write the real output into the README")
 
-// TestReadme runs every command of the README, in order and in one folder that
+// TestReadme runs every command of the READMEs, in order and in one folder that
 // begins as this repository does. Blocks marked "console" are terminal
 // sessions whose output must be what the README shows; blocks marked "sh" must
 // end well. Endpoints on localhost:11434 are a test server here, and the
 // database is one of scripts/services.sh; without that its blocks are left out.
 // The make targets are run by .ci/run.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	for _, name := range []string{"README.md", "README.zh.md"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testReadme(t, "../../"+name)
+		})
+	}
+}
+
+func testReadme(t *testing.T, name string) {
+	readme, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +74,7 @@ func TestReadme(t *testing.T) {
 		t.Errorf("found only %d blocks of commands", len(blocks))
 	}
 	if *update {
-		if err := os.WriteFile("../../README.md", []byte(out.String()), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
