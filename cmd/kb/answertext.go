@@ -95,7 +95,7 @@ func (p *answerPrinter) sources(a *record.Answer) {
 		fmt.Fprintln(p.w)
 	}
 	for _, c := range a.Citations {
-		where := fmt.Sprintf("[%d] %s", c.N, place(c.Path, c.Page, c.Line, c.Headings))
+		where := fmt.Sprintf("[%d] %s", c.N, answer.Place(c.Path, c.Page, c.Line, c.Headings))
 		if fused := ran(a.Legs, "bm25") && ran(a.Legs, "vector") && !search.Reranked(a.Legs); fused {
 			fmt.Fprintln(p.w, p.s.place(where)) // such a score says nothing to people
 			continue

@@ -287,7 +287,7 @@ func (c *chat) sources() {
 		return
 	}
 	for _, p := range c.last.Passages {
-		where := fmt.Sprintf("[%d] %s", p.N, place(p.Path, p.Page, p.Line, p.Headings))
+		where := fmt.Sprintf("[%d] %s", p.N, answer.Place(p.Path, p.Page, p.Line, p.Headings))
 		fmt.Fprintln(c.aside, c.style.beside(where, c.style.place, score(p.Score)))
 	}
 }
@@ -299,7 +299,7 @@ func (c *chat) openPassage(argument string) {
 		return
 	}
 	p := c.last.Passages[n-1]
-	fmt.Fprintln(c.aside, c.style.place(place(p.Path, p.Page, p.Line, p.Headings)))
+	fmt.Fprintln(c.aside, c.style.place(answer.Place(p.Path, p.Page, p.Line, p.Headings)))
 	fmt.Fprintln(c.aside, answer.Plain(strings.TrimSpace(p.Text)))
 }
 

@@ -13,21 +13,6 @@ import (
 	"kb/pkg/search"
 )
 
-// place is where a passage stands, in a form that a terminal can open.
-func place(path string, page, line int, headings []string) string {
-	where := path
-	switch {
-	case page > 0:
-		where += fmt.Sprintf(" p.%d", page)
-	case line > 0:
-		where += fmt.Sprintf(":%d", line)
-	}
-	if len(headings) > 0 {
-		where += " › " + strings.Join(headings, " › ")
-	}
-	return answer.Plain(where)
-}
-
 // printHits writes the hits of one query for reading: rank, relevance, place
 // and two or three lines of the passage with the matched words marked. Hits
 // that only fill the list are counted.
@@ -41,7 +26,7 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 			weak++
 			continue
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(search.Relevance(q, h)), s.place(place(h.Path, h.Page, h.Line, h.Headings)))
+		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(search.Relevance(q, h)), s.place(answer.Place(h.Path, h.Page, h.Line, h.Headings)))
 		for _, line := range excerpt(h.Text, q, s.width-3, 3) {
 			fmt.Fprintf(w, "   %s\n", mark(line, q, s))
 		}

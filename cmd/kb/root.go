@@ -68,7 +68,7 @@ func newRoot(e *env) *cobra.Command {
 	add("pipeline",
 		newLoad(e, s), newChunk(e), newEmbed(e, s), newIndex(e, s),
 		newSearch(e, s), newRerank(e, s), newAnswer(e, s))
-	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newServe(e, s), newWatch(e, s), newEval(e, s))
+	add("whole", newBuild(e, s), newAsk(e, s), newChat(e, s), newServe(e, s), newMCP(e, s), newWatch(e, s), newEval(e, s))
 	add("care", newStatus(e, s), newDocs(e, s), newRm(e, s), newExport(e, s), newConfig(e, s), newDoctor(e, s),
 		newCompletion(e), newMan(e), newVersion(e))
 	root.AddCommand(newPDFWorker(e))

@@ -1,6 +1,9 @@
 package answer
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Plain returns s without what would act on a terminal or hide from a reader:
 // escape sequences, control characters, bidirectional overrides, invisible tag
@@ -24,6 +27,22 @@ func Plain(s string) string {
 		s = s[i:]
 	}
 	return b.String()
+}
+
+// Place is where a passage stands, in a form that a terminal can open and a
+// reader can follow: path:line, or path p.N of what has pages, and the headings.
+func Place(path string, page, line int, headings []string) string {
+	where := path
+	switch {
+	case page > 0:
+		where += fmt.Sprintf(" p.%d", page)
+	case line > 0:
+		where += fmt.Sprintf(":%d", line)
+	}
+	if len(headings) > 0 {
+		where += " › " + strings.Join(headings, " › ")
+	}
+	return Plain(where)
 }
 
 func visible(r rune) rune {
