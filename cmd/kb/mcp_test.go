@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +20,8 @@ import (
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	s := newExample(t, "")
-	if err := os.Remove(filepath.Join(s.dir, "index.jsonl.zst")); err != nil {
+	index := filepath.Join(s.dir, "index.jsonl.zst")
+	if err := os.Rename(index, index+".ready"); err != nil {
 		t.Fatal(err)
 	}
 	changed := make(chan struct{}, 10)
@@ -52,7 +56,9 @@ func TestMCP(t *testing.T) {
 		}
 	}
 	wants(call("search", map[string]any{"query": "ERR-5023"}), "error: index.jsonl.zst has no documents yet", `run "kb build FOLDER"`)
-	s.script(t, "kb build notes 2>/dev/null >/dev/null\n")
+	if err := os.Rename(index+".ready", index); err != nil {
+		t.Fatal(err)
+	}
 	wants(call("search", map[string]any{"query": "ERR-5023", "top_k": 1}), "[1] notes/runbooks/error-codes.md:", "chronyc tracking")
 	wants(call("ask", map[string]any{"question": "建议每天学多久？"}), "45 分钟", "Sources:\n[1] notes/course.md:")
 	wants(call("get_document", map[string]any{"document": "notes/travel-policy.pdf", "page": 2}), "notes/travel-policy.pdf p.2")
@@ -123,4 +129,71 @@ func TestMCPBearsAnything(t *testing.T) {
 	if strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("a panic: %s", stderr.String())
 	}
+}
+
+// Over HTTP it takes no one without the token, and no page of another site.
+func TestMCPOverHTTP(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"kb mcp --http 127.0.0.1:0", "kb serve --addr 127.0.0.1:0"} {
+		s := newExample(t, "")
+		s.env = append(s.env, "KB_TOKEN=sesame")
+		url := s.start(t, line)
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withHeader{"Authorization": "Bearer sesame"}}}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		defer c.Close()
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "search", Arguments: map[string]any{"query": "ERR-5023"}})
+		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, "error-codes.md") {
+			t.Errorf("%s: %+v, %v", line, r, err)
+		}
+		for want, h := range map[int]withHeader{
+			http.StatusUnauthorized: {},
+			http.StatusForbidden:    {"Authorization": "Bearer sesame", "Origin": "http://evil.example"},
+		} {
+			r, err := (&http.Client{Transport: h}).Post(url, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Body.Close()
+			if r.StatusCode != want {
+				t.Errorf("%s, %v: %s", line, h, r.Status)
+			}
+		}
+	}
+}
+
+// start starts a server, and returns the URL of its MCP.
+func (s *example) start(t *testing.T, line string) string {
+	t.Helper()
+	cmd := s.command("exec " + line)
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, url, ok := strings.Cut(lines.Text(), ": http://"); ok {
+			go io.Copy(io.Discard, out)
+			return "http://" + strings.TrimSuffix(url, "/mcp") + "/mcp"
+		}
+	}
+	t.Fatalf("%s did not listen", line)
+	return ""
+}
+
+// withHeader adds headers to requests.
+type withHeader map[string]string
+
+func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range h {
+		r.Header.Set(name, value)
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kb/pkg/ask"
 	"kb/pkg/build"
 	"kb/pkg/live"
+	"kb/pkg/mcp"
+	"kb/pkg/model"
 	"kb/pkg/search"
 	"kb/pkg/server"
 	"kb/pkg/session"
@@ -24,7 +24,8 @@ import (
 )
 
 const serveLong = `serve answers over HTTP what search, ask, chat and docs answer on the command
-line, shows a page for people at /, and describes the API at /docs. Files that
+line, shows a page for people at /, describes the API at /docs, and serves agents at
+/mcp (see kb mcp). Files that
 are uploaded go into the folder of --notes and are indexed at once; what other
 programs build is served as soon as it is there.
 
@@ -41,30 +42,21 @@ const (
 
 // serveFlags are those of serve alone.
 type serveFlags struct {
-	addr      string
+	accessFlags
 	notes     string
-	insecure  bool
-	hosts     []string
-	origins   []string
 	maxUpload string
 	resident  string
-	rate      float64
 	watch     bool
-	log       string
 }
 
 func (f *serveFlags) register(cmd *cobra.Command, s *settings) {
-	cmd.Flags().StringVar(&f.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	f.name = "addr"
+	cmd.Flags().StringVar(&f.addr, f.name, "127.0.0.1:8080", "address to listen on")
 	cmd.Flags().StringVar(&f.notes, "notes", "notes", "folder that uploads go to")
-	bind(cmd, s, "token", "KB_TOKEN", "what clients must send")
-	cmd.Flags().BoolVar(&f.insecure, "insecure", false, "let anybody who can reach the address read and change the notes")
-	cmd.Flags().StringArrayVar(&f.hosts, "host", nil, "a further name that the server is called by (may be repeated)")
-	cmd.Flags().StringArrayVar(&f.origins, "origin", nil, "a site whose pages may use the server, like https://wiki.example.org (may be repeated)")
+	f.accessFlags.register(cmd, s)
 	cmd.Flags().StringVar(&f.maxUpload, "max-upload", "32M", "greatest size of an upload")
 	cmd.Flags().StringVar(&f.resident, "resident", "1G", "keep the vectors in memory if they take no more than this")
-	cmd.Flags().Float64Var(&f.rate, "rate", 0, "requests a second of one client (default: 20 where others than this machine can reach it, else no limit)")
 	cmd.Flags().BoolVar(&f.watch, "watch", false, "index the folder of notes again at each change, as kb watch does")
-	cmd.Flags().StringVar(&f.log, "log", "text", "text, json or off")
 }
 
 func newServe(e *env, s *settings) *cobra.Command {
@@ -77,7 +69,7 @@ func newServe(e *env, s *settings) *cobra.Command {
 		Args:        args(cobra.NoArgs),
 		Annotations: about(exitMismatch, exitDamaged),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v.rated = cmd.Flags().Changed("rate")
+			v.flags.rated = cmd.Flags().Changed("rate")
 			v.named = cmd.Flags().Changed("notes")
 			return v.run(cmd.Context())
 		},
@@ -97,7 +89,6 @@ type serving struct {
 	e        *env
 	s        *settings
 	flags    serveFlags
-	rated    bool // a rate was given
 	named    bool // a folder of notes was given
 	search   searchFlags
 	answer   answerFlags
@@ -120,9 +111,9 @@ func (v *serving) run(ctx context.Context) error {
 		return err
 	}
 	defer v.index.Close()
-	l, err := net.Listen("tcp", v.flags.addr)
+	l, err := v.flags.listen()
 	if err != nil {
-		return withHint(fmt.Errorf("cannot listen on %s: %w", v.flags.addr, listenReason(err)), "name another address: kb serve --addr 127.0.0.1:8081")
+		return err
 	}
 	defer l.Close()
 	lease, err := v.index.Acquire(ctx)
@@ -147,20 +138,11 @@ func (v *serving) run(ctx context.Context) error {
 	return errors.Join(err, v.notes.Close(ending))
 }
 
-// listenReason is the error without the name of the system call.
-func listenReason(err error) error {
-	var call *os.SyscallError
-	if errors.As(err, &call) {
-		return call.Err
-	}
-	return err
-}
-
 // options are those of the server that need no index.
 func (v *serving) options() (server.Options, error) {
 	f := &v.flags
 	v.s.longLived = true
-	opt := server.Options{Version: version, Address: f.addr, Hosts: f.hosts, Origins: f.origins, Rate: f.rate, Now: v.e.now}
+	opt := server.Options{Version: version, Now: v.e.now}
 	if err := v.search.validate(); err != nil {
 		return opt, err
 	}
@@ -174,64 +156,9 @@ func (v *serving) options() (server.Options, error) {
 	if v.s.resident, err = parseSize(f.resident); err != nil {
 		return opt, usagef("--resident %q: %w", f.resident, err)
 	}
-	if err := v.secure(&opt); err != nil {
-		return opt, err
-	}
 	v.console = v.e.console("kb serve")
-	if opt.Log, err = f.logger(v.console); err != nil {
-		return opt, err
-	}
-	v.console.log = opt.Log
-	return opt, nil
-}
-
-// secure sees to it that nobody but this machine, or who has the token, can
-// use the server, unless that is asked for.
-func (v *serving) secure(opt *server.Options) error {
-	f := &v.flags
-	host, _, err := net.SplitHostPort(f.addr)
-	if err != nil {
-		return withHint(usagef("--addr %q: not an address and a port", f.addr), "like 127.0.0.1:8080, or :8080 for all addresses of this machine")
-	}
-	token := v.s.get("KB_TOKEN")
-	if token.source == fromFlag && !token.set() {
-		return usagef("--token is empty")
-	}
-	opt.Token = token.value
-	public := !server.IsLoopback(host)
-	if public && opt.Token == "" && !f.insecure {
-		return withHint(usagef("--addr %s can be reached from other machines, and no token is set", f.addr),
-			"set KB_TOKEN to a long random text, or add --insecure to let anybody read and change the notes")
-	}
-	if public && !v.rated {
-		opt.Rate = 20
-	}
-	if opt.Rate < 0 {
-		return usagef("--rate %g: must be at least 0", opt.Rate)
-	}
-	for i, origin := range f.origins {
-		if origin == "*" && opt.Token == "" {
-			return withHint(usagef("--origin '*' lets the pages of every site read the notes"), "name the site, or set KB_TOKEN")
-		}
-		u, err := url.Parse(origin)
-		if origin != "*" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "") {
-			return withHint(usagef("--origin %q is not the origin of a site", origin), "like https://wiki.example.org or http://localhost:5173")
-		}
-		opt.Origins[i] = strings.TrimRight(origin, "/")
-	}
-	return nil
-}
-
-func (f *serveFlags) logger(c *console) (*slog.Logger, error) {
-	switch f.log {
-	case "text":
-		return slog.New(slog.NewTextHandler(c, nil)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(c, nil)), nil
-	case "off":
-		return slog.New(slog.DiscardHandler), nil
-	}
-	return nil, usagef("--log %s: text, json or off", f.log)
+	err = f.apply(&opt, v.s, v.console)
+	return opt, err
 }
 
 // open opens the index and the folder of notes.
@@ -244,10 +171,7 @@ func (v *serving) open(ctx context.Context, opt *server.Options) error {
 	if opt.Ask, err = v.s.answering(v.e, c, v.search, v.answer, v.noRerank); err != nil {
 		return err
 	}
-	opt.Models = server.Models{Embed: v.builder.opt.Embedder.Info().Model, Chat: opt.Ask.Answer.Generator.Name()}
-	if opt.Ask.Reranker != nil {
-		opt.Models.Rerank = opt.Ask.Reranker.Name()
-	}
+	opt.Models = models(v.builder.opt.Embedder, opt.Ask)
 	opt.Sessions = session.NewMemory(session.DefaultTTL, v.e.now)
 	if v.s.get("KB_REDIS_URL").set() {
 		if opt.Sessions, err = v.s.sessions(c.warn); err != nil {
@@ -260,7 +184,21 @@ func (v *serving) open(ctx context.Context, opt *server.Options) error {
 	}})
 	v.notes = live.NewNotes(live.NotesOptions{Index: v.index, Dir: v.builder.paths[0], Load: v.builder.opt.Load, Build: v.rebuild, MaxSize: opt.MaxUpload})
 	opt.Index, opt.Notes = v.index, v.notes
+	agents, err := mcp.New(v.s.mcpOptions(c, v.index, opt.Ask, opt.Sessions, v.builder.home))
+	if err != nil {
+		return err
+	}
+	opt.MCP = agents.Handler()
 	return nil
+}
+
+// models names the models that serve.
+func models(embedder model.Embedder, how ask.Options) server.Models {
+	m := server.Models{Embed: embedder.Info().Model, Chat: how.Answer.Generator.Name()}
+	if how.Reranker != nil {
+		m.Rerank = how.Reranker.Name()
+	}
+	return m
 }
 
 // openFolder prepares to build the folder of notes, which need not be there

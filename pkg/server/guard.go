@@ -88,7 +88,7 @@ func (g *guard) share(h http.Header, r *http.Request, origin string) {
 	h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After")
 	if isPreflight(r) {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Request-Id")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

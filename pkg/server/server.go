@@ -15,6 +15,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"kb/pkg/ask"
@@ -29,6 +30,7 @@ type Options struct {
 	Ask      ask.Options // but for the searcher, how questions are answered
 	Sessions session.Store
 	MCP      http.Handler // at /mcp; nil: nothing is there
+	OnlyMCP  bool         // there is nothing else but /health
 	Version  string       // of kb
 	Models   Models
 
@@ -118,6 +120,9 @@ func (s *server) routes() []route {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
 			routes = append(routes, route{method, "/mcp", false, mcp})
 		}
+	}
+	if s.OnlyMCP {
+		routes = slices.DeleteFunc(routes, func(r route) bool { return r.path != "/mcp" && r.path != "/health" })
 	}
 	return routes
 }

@@ -47,8 +47,7 @@ const (
 )
 
 // Run watches the files and folders at the paths until the context ends, and
-// returns its error. While a path is not there OnChange is called for the
-// others alone, and not at all when none is there.
+// returns its error. While none of the paths is there, OnChange is not called.
 func Run(ctx context.Context, paths []string, o Options) error {
 	return newWatcher(paths, o, listen).run(ctx)
 }
