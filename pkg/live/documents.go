@@ -162,14 +162,19 @@ func join(chunks []*record.Chunk, from, to int) string {
 		if c.End <= at || start >= to {
 			continue
 		}
-		if start > at && b.Len() > 0 {
-			b.WriteString("\n\n"[:min(start-at, 2)])
+		if start > at && at > 0 {
+			b.WriteString(gap(start - at))
 		}
 		b.WriteString(own[max(at, start)-start : min(to, c.End)-start])
 		at = c.End
 	}
+	if at > 0 && at < to {
+		b.WriteString(gap(to - at)) // what follows begins behind it
+	}
 	return b.String()
 }
+
+func gap(length int) string { return "\n\n"[:min(length, 2)] }
 
 // source is what a chunk has of its document's text: all but the rows of a
 // table's header that were put in front of it.

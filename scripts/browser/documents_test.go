@@ -46,6 +46,7 @@ func TestDocuments(t *testing.T) {
 	p.wait("document.querySelector('#panel mark')")
 	p.want("document.querySelector('#panel mark').textContent.includes('K1400')", "true")
 	p.want(inside("#panel mark", "#panel-body"), "true")
+	p.want("document.querySelector('#panel .document').textContent.includes('a year.\\n\\n## Shelf 20')", "true")
 	first := "document.querySelector('#panel .document').textContent.startsWith('# Inventory')"
 	p.want(first, "false")
 	p.click(".show-all")

@@ -117,6 +117,23 @@ func TestFailures(t *testing.T) {
 	p.want("document.querySelectorAll('.retry').length", "1")
 }
 
+// TestCut keeps what was written when the server dies.
+func TestCut(t *testing.T) {
+	m := newModel(t)
+	k := serve(t, someNotes(), m.settings()...)
+	p := open(t, k.origin, desktop)
+	p.expect("Failed to load resource")
+	r := m.next()
+	p.ask("What may a hotel in Shanghai cost?")
+	r.pieces <- "A hotel in Shanghai may cost "
+	p.wait(shows("A hotel in Shanghai may"))
+	k.cmd.Process.Kill()
+	p.settled()
+	p.want(shows("A hotel in Shanghai may"), "true")
+	p.want("document.querySelector('.turn:last-child .error').textContent", "The connection broke before the answer was complete.")
+	p.want("document.querySelectorAll('.turn:last-child .retry').length", "1")
+}
+
 // TestHostile lets note and model write HTML, scripts, pictures and links: all of
 // it is text. That no request leaves and no script runs is watched in each test.
 func TestHostile(t *testing.T) {

@@ -34,6 +34,12 @@
   want('no markers', cut('x[0] [2024] [ 1]', 1), ['x[0] [2024] [ 1]']);
   want('nothing', cut('', 1), []);
 
+  const { ApiError } = await import('/assets/api.js');
+  for (const [status, code, after, key] of [[429, 'rate_limited', 7, 'errBusyFor'], [429, 'rate_limited', 0, 'errBusy'], [502, 'upstream', 0, 'errModel'],
+    [503, 'unavailable', 0, 'errUnavailable'], [0, 'network', 0, 'errNetwork'], [0, 'cut', 0, 'errCut'], [400, 'bad_request', 0, 'errOther']]) {
+    want(`words of ${code}`, new ApiError(status, code, 'm', after).words().key, key);
+  }
+
   const claims = [{ text: 'A.', cites: [1], supported: true }, { text: 'B.', cites: [], supported: false, why: 'w' }, { text: 'gone', supported: false }, { text: 'A.', cites: [1], supported: false, why: 'v' }];
   want('claims', failedClaims('A. B. A.', claims), [{ start: 3, end: 5, why: 'w', uncited: true }, { start: 6, end: 8, why: 'v', uncited: false }]);
 

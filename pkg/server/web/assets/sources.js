@@ -70,7 +70,7 @@ export class SourceList {
       numbered ? el('span', { className: 'number', 'aria-hidden': 'true' }, String(p.n)) : null,
       el('p', { className: 'source-title' }, numbered ? el('span', { className: 'hidden' }, say('source'), ` ${p.n}: `) : null, button),
       headings.length ? el('p', { className: 'headings', lang: languageOf(headings.join('')) }, headings.join(' › ')) : null,
-      el('p', { className: 'snippet', lang: languageOf(p.text) }, snippet(p.text)),
+      p.text ? el('p', { className: 'snippet', lang: languageOf(p.text) }, snippet(p.text)) : null,
       el('p', { className: 'place' }, el('span', { className: 'path' }, p.path), place(p), scores && p.score ? bind(el('span', { className: 'score' }), 'score', { n: p.score.toFixed(2) }) : null));
   }
 }

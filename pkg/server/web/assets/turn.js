@@ -119,6 +119,7 @@ export class Turn {
     if (failed > 0) lines.push(el('p', { className: 'warning failed-note' }, say('failedNote', { n: failed, of: record.claims.length })));
     const invalid = record.invalid_citations ?? [];
     if (invalid.length) lines.push(el('p', {}, say('invalid', { n: invalid.length, list: invalid.map((n) => `[${n}]`).join(' ') })));
+    if (record.cached) lines.push(el('p', {}, say('cached')));
     lines.push(...missingLegs(record.legs));
     this.#notes.replaceChildren(...lines);
   }
