@@ -25,9 +25,9 @@ whole keeps its documents until it is back (or until "kb rm" takes them out). A
 build that failed, because an endpoint is down for example, is made again until
 it goes well.
 
-Changes that another machine makes on a network file system are not announced:
-look for them with --poll 10s. Without PATH it watches what the index knows, or
-else the folder notes.
+What other machines change on a network file system is not announced: there it
+also looks every few seconds, or with --poll 1m as often as that. Without PATH
+it watches what the index knows, or else the folder notes.
 
 Writes:  {"kind":"indexed","path":…,"status":…} for each document that changed`
 
@@ -41,7 +41,7 @@ func newWatch(e *env, s *settings) *cobra.Command {
 		Use:         "watch [PATH…]",
 		Short:       "build again at each change",
 		Long:        watchLong,
-		Example:     "  kb watch notes\n  kb watch --poll 10s /mnt/share/notes\n  kb watch notes | jq -r '[.status, .path] | @tsv'",
+		Example:     "  kb watch notes\n  kb watch --poll 1m /mnt/share/notes\n  kb watch notes | jq -r '[.status, .path] | @tsv'",
 		Annotations: about(exitMismatch, exitDamaged),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if cmd.Flags().Changed("poll") && poll < 100*time.Millisecond {

@@ -8,8 +8,8 @@
 // file; and as each folder is listened to before it is listed, a file that is
 // written into a new folder is either listed or heard of.
 //
-// Where the file system gives no events, or no more of them, the walk is made
-// at intervals. The roots themselves are looked at every second, by name: one
+// Where the file system gives no events, or not all, the walk is made at
+// intervals. The roots themselves are looked at every second, by name: one
 // that was removed, replaced or mounted gives no event that could be relied on.
 package watch
 
@@ -41,6 +41,7 @@ const (
 	defaultSettle   = 300 * time.Millisecond
 	defaultMaxDelay = 5 * time.Second
 	fallbackPoll    = 2 * time.Second // where events were wanted and there are none
+	remotePoll      = 5 * time.Second // where there are events of what this machine does alone
 	rootsEvery      = time.Second     // how often the roots are looked at
 	firstRetry      = time.Second
 	lastRetry       = time.Minute
@@ -54,11 +55,12 @@ func Run(ctx context.Context, paths []string, o Options) error {
 
 // watcher is one run.
 type watcher struct {
-	paths []string
-	o     Options
-	hints chan struct{} // something may have changed; holds one
-	ears  *ears
-	every time.Duration // between walks where it polls; 0: it listens
+	paths  []string
+	o      Options
+	hints  chan struct{} // something may have changed; holds one
+	ears   *ears
+	remote func(path string) string // see [remoteSystem]
+	every  time.Duration            // between walks where it polls; 0: it listens
 
 	files   files // as the last walk found them
 	missing map[string]bool
@@ -73,7 +75,7 @@ func newWatcher(paths []string, o Options, open opener) *watcher {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	w := &watcher{paths: paths, o: o, hints: make(chan struct{}, 1), missing: map[string]bool{}}
+	w := &watcher{paths: paths, o: o, hints: make(chan struct{}, 1), missing: map[string]bool{}, remote: remoteSystem}
 	w.ears = &ears{open: open, hint: w.hint}
 	return w
 }
@@ -97,8 +99,12 @@ func (w *watcher) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.o.Poll > 0 {
+	switch path, system := w.remotePath(); {
+	case w.o.Poll > 0:
 		w.startPolling(ctx, w.o.Poll)
+	case system != "" && w.every == 0:
+		w.o.Warn(fmt.Sprintf("%s is on a file system (%s) that does not tell of what others change: also looking every %s", path, system, remotePoll))
+		go w.poll(ctx, remotePoll, w.files)
 	}
 	go w.watchRoots(ctx)
 	var retry <-chan time.Time
@@ -120,6 +126,17 @@ func (w *watcher) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// remotePath is the first path on a file system that does not tell of all
+// changes, and the name of that.
+func (w *watcher) remotePath() (path, system string) {
+	for _, p := range w.paths {
+		if system := w.remote(p); system != "" {
+			return p, system
+		}
+	}
+	return "", ""
 }
 
 // change calls OnChange. If it fails, what is returned says when to try again.

@@ -84,6 +84,12 @@ type watched struct {
 // during runs a watch of notes in an empty folder while the test does things.
 func during(t *testing.T, o Options, do func(w *watched)) {
 	t.Helper()
+	duringOn(t, "", o, do)
+}
+
+// duringOn is during on a file system that does not tell of all changes.
+func duringOn(t *testing.T, system string, o Options, do func(w *watched)) {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	put(t, "notes/a.md", "a")
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +108,9 @@ func during(t *testing.T, o Options, do func(w *watched)) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- newWatcher([]string{"notes"}, o, w.open).run(ctx) }()
+		watcher := newWatcher([]string{"notes"}, o, w.open)
+		watcher.remote = func(string) string { return system }
+		go func() { done <- watcher.run(ctx) }()
 		synctest.Wait()
 		do(w)
 		cancel()
@@ -331,5 +339,21 @@ func TestOverflow(t *testing.T) {
 		put(t, "notes/new/b.md", "12")
 		w.tell("notes/new/b.md", fsnotify.Write)
 		w.expect(t, 3, "after it")
+	})
+}
+
+func TestRemoteFolder(t *testing.T) {
+	duringOn(t, "NFS", Options{}, func(w *watched) {
+		w.expect(t, 1, "at the start")
+		put(t, "notes/a.md", "written elsewhere")
+		w.expect(t, 2, "a change that nobody tells of")
+		put(t, "notes/a.md", "written here")
+		w.tell("notes/a.md", fsnotify.Write)
+		began := time.Since(w.began)
+		w.expect(t, 3, "a change that is told of")
+		if calls, _ := w.seen(); calls[2]-began != defaultSettle {
+			t.Errorf("it took %s", calls[2]-began)
+		}
+		w.said(t, "notes is on a file system (NFS) that does not tell of what others change: also looking every 5s")
 	})
 }
