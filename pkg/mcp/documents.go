@@ -93,7 +93,7 @@ func (s *Server) get(ctx context.Context, _ *sdk.CallToolRequest, in getInput) (
 	}
 	begin := d.Chunks[out.FromPassage-1]
 	out.Line, out.Page = begin.Line, begin.Page
-	out.Text = answer.Plain(d.Part(out.FromPassage, out.ToPassage))
+	out.Text = strings.Trim(answer.Plain(d.Part(out.FromPassage, out.ToPassage)), "\n")
 	return result(out.text()), out, nil
 }
 
@@ -134,7 +134,7 @@ func upTo(d *live.Document, first, chars int) int {
 func (out *getOutput) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %q, passages %d to %d of %d\n\n%s\n",
-		answer.Place(out.Path, out.Page, out.Line, nil), out.Title, out.FromPassage, out.ToPassage, out.Passages, strings.TrimSpace(out.Text))
+		answer.Place(out.Path, out.Page, out.Line, nil), out.Title, out.FromPassage, out.ToPassage, out.Passages, out.Text)
 	if out.NextPassage > 0 {
 		fmt.Fprintf(&b, "\n(goes on: get_document with from_passage %d)\n", out.NextPassage)
 	}

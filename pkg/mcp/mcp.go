@@ -51,7 +51,8 @@ type Server struct {
 // tool is one tool, ready to be added to a server.
 type tool func(*sdk.Server)
 
-// New returns a server.
+// New returns a server. It fails where the schema of a tool cannot be made,
+// which no input can cause.
 func New(o Options) (*Server, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -60,13 +61,14 @@ func New(o Options) (*Server, error) {
 		o.Explain = func(err error) error { return err }
 	}
 	s := &Server{o: o}
-	var errs [4]error
-	s.tools = make([]tool, 4)
-	s.tools[0], errs[0] = s.searchTool()
-	s.tools[1], errs[1] = s.askTool()
-	s.tools[2], errs[2] = s.getTool()
-	s.tools[3], errs[3] = s.listTool()
-	return s, errors.Join(errs[:]...)
+	for _, define := range []func() (tool, error){s.searchTool, s.askTool, s.getTool, s.listTool} {
+		t, err := define()
+		if err != nil {
+			return nil, err
+		}
+		s.tools = append(s.tools, t)
+	}
+	return s, nil
 }
 
 // Handler serves MCP over streamable HTTP. It checks neither the host nor the

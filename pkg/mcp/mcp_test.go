@@ -98,18 +98,18 @@ func (d *desk) notes() {
 }
 
 // client connects a client to the server.
-func (d *desk) client(o *sdk.ClientOptions) *sdk.ClientSession {
+func (d *desk) client() *sdk.ClientSession {
 	d.t.Helper()
 	there, here := sdk.NewInMemoryTransports()
 	if _, err := d.server(true).Connect(d.t.Context(), there, nil); err != nil {
 		d.t.Fatal(err)
 	}
-	return connect(d.t, here, o)
+	return connect(d.t, here)
 }
 
-func connect(t *testing.T, transport sdk.Transport, o *sdk.ClientOptions) *sdk.ClientSession {
+func connect(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
 	t.Helper()
-	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), transport, nil)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ type arguments = map[string]any
 func TestSearch(t *testing.T) {
 	d := newDesk(t)
 	d.notes()
-	c := d.client(nil)
+	c := d.client()
 	var out searchOutput
 	text, failed := call(t, c, "search", arguments{"query": "what does the heron eat?"}, &out)
 	if failed || len(out.Hits) == 0 || out.Hits[0].Path != "notes/heron.md" || out.Hits[0].Line != 9 || out.Hits[0].Passage != 2 || out.Mode != "hybrid" {
@@ -176,7 +176,7 @@ func TestSearch(t *testing.T) {
 func TestAsk(t *testing.T) {
 	d := newDesk(t)
 	d.notes()
-	c := d.client(nil)
+	c := d.client()
 	var out askOutput
 	text, _ := call(t, c, "ask", arguments{"question": "what does the heron eat?"}, &out)
 	if out.Refused || !out.Complete || len(out.Citations) != 1 || out.Citations[0].Path != "notes/heron.md" || len(out.Claims) == 0 || out.Session == "" {
@@ -199,7 +199,7 @@ func TestAsk(t *testing.T) {
 func TestGetDocument(t *testing.T) {
 	d := newDesk(t)
 	d.notes()
-	c := d.client(nil)
+	c := d.client()
 	var out getOutput
 	text, _ := call(t, c, "get_document", arguments{"document": "notes/heron.md"}, &out)
 	if out.FromPassage != 1 || out.ToPassage != 2 || out.NextPassage != 0 || out.Date != "2026-09-15" || out.Tags[0] != "birds" {
@@ -243,7 +243,7 @@ func TestGetDocument(t *testing.T) {
 func TestListDocuments(t *testing.T) {
 	d := newDesk(t)
 	d.notes()
-	c := d.client(nil)
+	c := d.client()
 	var out listOutput
 	text, _ := call(t, c, "list_documents", nil, &out)
 	if out.Total != 3 || len(out.Documents) != 3 || out.NextOffset != 0 {
@@ -269,7 +269,7 @@ func TestListDocuments(t *testing.T) {
 // What is wrong with a call is in its result, in words to act on.
 func TestFaults(t *testing.T) {
 	d := newDesk(t)
-	c := d.client(nil)
+	c := d.client()
 	for tool, in := range map[string]arguments{"search": {"query": "x"}, "ask": {"question": "x"}, "get_document": {"document": "x"}, "list_documents": nil} {
 		text, failed := call(t, c, tool, in, nil)
 		if !failed {
@@ -314,12 +314,12 @@ func newDeskOver(t *testing.T, d *desk) *sdk.ClientSession {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&desk{Server: s, t: t}).client(nil)
+	return (&desk{Server: s, t: t}).client()
 }
 
 func TestTools(t *testing.T) {
 	d := newDesk(t)
-	c := d.client(nil)
+	c := d.client()
 	if got := c.InitializeResult(); got.ServerInfo.Version != "1.2.3" || !strings.Contains(got.Instructions, "/home/notes") {
 		t.Errorf("%+v", got)
 	}
@@ -345,8 +345,7 @@ func TestTools(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	d := newDesk(t)
-	changed := make(chan struct{}, 1)
-	c := d.client(&sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { changed <- struct{}{} }})
+	c := d.client()
 	for i := range pageSize + 20 {
 		d.write(fmt.Sprintf("many/%03d.md", i), fmt.Sprintf("# Note %d\n\nNumber %d.\n", i, i))
 	}
@@ -368,7 +367,7 @@ func TestResources(t *testing.T) {
 	if err != nil || len(first.Resources) != pageSize || first.NextCursor == "" {
 		t.Fatalf("%d resources, %v", len(first.Resources), err)
 	}
-	for _, uri := range []string{scheme + "notes/heron.md", scheme + strings.TrimPrefix(uriOf(t, d, "notes/heron.md"), scheme)} {
+	for _, uri := range []string{scheme + "notes/heron.md", uriOf(t, d, "notes/heron.md")} {
 		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 		if err != nil || !strings.HasPrefix(r.Contents[0].Text, "# Heron") || r.Contents[0].MIMEType != "text/markdown" {
 			t.Errorf("%s: %+v, %v", uri, r, err)
@@ -399,7 +398,7 @@ func TestHTTP(t *testing.T) {
 	d.notes()
 	srv := httptest.NewServer(d.Handler())
 	defer srv.Close()
-	c := connect(t, &sdk.StreamableClientTransport{Endpoint: srv.URL}, nil)
+	c := connect(t, &sdk.StreamableClientTransport{Endpoint: srv.URL})
 	var out searchOutput
 	if text, failed := call(t, c, "search", arguments{"query": "heron eels"}, &out); failed || len(out.Hits) == 0 {
 		t.Errorf("%s", text)
