@@ -115,6 +115,7 @@ func hintFor(err error) string {
 		vectors  *search.MismatchError
 		replaced *index.MismatchError
 		empty    *index.EmptyRootError
+		damaged  *store.DamagedError
 	)
 	switch {
 	case errors.As(err, &hint):
@@ -135,6 +136,8 @@ func hintFor(err error) string {
 		return "kb reads " + load.Types + " files; \"kb load FOLDER\" shows what it finds"
 	case errors.Is(err, store.ErrNotFound):
 		return `build it with "kb build notes"`
+	case errors.As(err, &damaged) && isURL(damaged.Name):
+		return `something else than kb changed what it keeps there: restore the database, or name a new place and run "kb build"`
 	case errors.Is(err, store.ErrDamaged):
 		return `"kb index --verify" lists the damage, "kb index --repair" saves what is whole; or remove the file and run "kb build"`
 	case errors.Is(err, store.ErrNewer):

@@ -145,12 +145,12 @@ func older(a, b string) bool {
 // migrate brings the tables to the newest version, within the transaction of a
 // writer, who holds the lock.
 func (s *Store) migrate(ctx context.Context, conn *pgconn.PgConn) error {
-	out, err := send(ctx, conn, stmt(`SELECT to_regclass($1) IS NOT NULL`, s.table("migrations")))
+	exists, err := s.has(ctx, conn, "migrations")
 	if err != nil {
 		return err
 	}
 	version := 0
-	if out[0][0][0][0] == 1 {
+	if exists {
 		if version, err = s.formatOf(ctx, conn); err != nil {
 			return err
 		}
@@ -170,12 +170,19 @@ func (s *Store) migrate(ctx context.Context, conn *pgconn.PgConn) error {
 	return nil
 }
 
+// has says whether the schema has a table. It asks the catalogs: to_regclass may
+// answer from a cache, as it was before this writer waited for another.
+func (s *Store) has(ctx context.Context, conn *pgconn.PgConn, table string) (bool, error) {
+	out, err := send(ctx, conn, stmt(`SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2`, s.opt.schema, table))
+	return err == nil && len(out[0]) > 0, err
+}
+
 func (s *Store) makeSchema(ctx context.Context, conn *pgconn.PgConn) error {
-	out, err := send(ctx, conn, stmt(`SELECT to_regnamespace($1) IS NOT NULL`, s.schema))
+	out, err := send(ctx, conn, stmt(`SELECT 1 FROM pg_namespace WHERE nspname = $1`, s.opt.schema))
 	if err != nil {
 		return err
 	}
-	if out[0][0][0][0] == 0 {
+	if len(out[0]) == 0 {
 		if _, err := send(ctx, conn, stmt(`CREATE SCHEMA `+s.schema)); err != nil {
 			return err
 		}

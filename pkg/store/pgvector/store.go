@@ -159,8 +159,11 @@ func (s *Store) checkWritable(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := s.checkServer(conn); err != nil {
 		return err
 	}
-	out, err := send(ctx, conn,
-		stmt(`SELECT pg_is_in_recovery(), to_regclass($1) IS NOT NULL`, s.table("versions")))
+	out, err := send(ctx, conn, stmt(`SELECT pg_is_in_recovery()`))
+	if err != nil {
+		return err
+	}
+	exists, err := s.has(ctx, conn, "versions")
 	if err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (s *Store) checkWritable(ctx context.Context, conn *pgconn.PgConn) error {
 		return err
 	}
 	defer send(context.WithoutCancel(ctx), conn, stmt(`ROLLBACK`))
-	if out[0][0][1][0] == 1 {
+	if exists {
 		_, err = send(ctx, conn, stmt(`DELETE FROM `+s.table("versions")+` WHERE generation < 0`), stmt(`CREATE TABLE `+s.table("may_write")+` ()`))
 	} else if err = s.extension(ctx, conn); err == nil {
 		err = s.migrate(ctx, conn)

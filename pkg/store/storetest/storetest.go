@@ -774,11 +774,25 @@ func testTwoWriters(t *testing.T, s store.Store) {
 	g := NewGenerator(19, 8)
 	docs := g.Docs(12)
 	errs := make(chan error, 2)
+	var looked sync.WaitGroup
+	looked.Add(2)
 	for writer := range 2 {
 		go func() {
 			errs <- func() error {
+				_, err := s.Open(context.Background()) // both have seen that there is nothing
+				looked.Done()
+				looked.Wait()
+				if !errors.Is(err, store.ErrNotFound) {
+					return err
+				}
+				if err := store.CheckWritable(s); err != nil {
+					return err
+				}
 				for i := writer; i < len(docs); i += 2 {
-					tx, err := s.Begin(context.Background(), true)
+					tx, err := s.Begin(context.Background(), false)
+					if errors.Is(err, store.ErrLocked) {
+						tx, err = s.Begin(context.Background(), true)
+					}
 					if err != nil {
 						return err
 					}
