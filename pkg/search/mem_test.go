@@ -23,7 +23,10 @@ type memory struct {
 
 func newMemory(s store.Settings, chunks ...*record.Chunk) *memory {
 	m := &memory{info: store.Info{Settings: s, Version: "v1", Chunks: len(chunks)}, chunks: chunks}
-	a := text.NewNGram()
+	a, err := text.NewAnalyzer(s.Analyzer)
+	if err != nil {
+		panic(err)
+	}
 	total, paths := 0, map[string]bool{}
 	for _, c := range chunks {
 		tokens := a.Tokens(c.FullText())

@@ -402,6 +402,27 @@ func TestConfidenceOfVectors(t *testing.T) {
 	}
 }
 
+// Words of Han characters are fewer than characters, which the confidence makes
+// up for; without Han characters both analyzers give the same.
+func TestConfidenceOfWords(t *testing.T) {
+	of := func(analyzer, body, question string) *record.Query {
+		index := newMemory(store.Settings{Analyzer: analyzer}, chunk("a", body), chunk("b", "lunch is at noon"))
+		q, _ := ask(t, Options{Reader: index}, question, Params{})
+		return q
+	}
+	for _, analyzer := range []string{"ngram", "gse"} {
+		q := of(analyzer, "keys are rotated once a month", "are keys rotated at noon")
+		if want := confidence(q.Signals[SignalShare], 3, 2, 0, 0); *q.Confidence != want {
+			t.Errorf("%s, in English: %v of %v, want %v", analyzer, *q.Confidence, q.Signals, want)
+		}
+	}
+	q := of("gse", "密钥每月轮换一次", "密钥多久轮换一次")
+	s := q.Signals
+	if want := confidence(s[SignalShare], int(s[SignalTerms]), 2, 0, 1); s[SignalWords] != 1 || *q.Confidence != want {
+		t.Errorf("confidence %v of %v, want %v", *q.Confidence, s, want)
+	}
+}
+
 func TestUnknownNames(t *testing.T) {
 	o := offlineIndex(t, chunk("a", "deploy the sheaf-api with rotate_keys and Helm"), chunk("b", "lunch at noon"))
 	for question, want := range map[string]float64{

@@ -40,13 +40,16 @@ type Refiner interface {
 // DefaultAnalyzer names the analyzer of a new index.
 const DefaultAnalyzer = "ngram-1"
 
+// GSE names the analyzer of [NewGSE].
+const GSE = "gse-1"
+
 // NewAnalyzer returns the analyzer of a name as [Analyzer.Name] gives it;
 // without its version it is the newest.
 func NewAnalyzer(name string) (Analyzer, error) {
 	switch name {
 	case "", "ngram", "ngram-1":
 		return NewNGram(), nil
-	case "gse", "gse-1":
+	case "gse", GSE:
 		return NewGSE(), nil
 	}
 	return nil, fmt.Errorf("unknown analyzer %q (known: ngram, gse)", name)
@@ -72,7 +75,7 @@ func NewNGram() Analyzer { return &analyzer{name: "ngram-1"} }
 // words in place of single characters, beside every adjacent pair. A word of
 // two characters is its own pair and counts twice. The words are those of
 // github.com/go-ego/gse, see [kb/pkg/text/gse].
-func NewGSE() Analyzer { return &analyzer{name: "gse-1", words: true} }
+func NewGSE() Analyzer { return &analyzer{name: GSE, words: true} }
 
 // analyzer is both of them.
 type analyzer struct {
