@@ -10,6 +10,7 @@
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
 # make trials  eval/trials.md: three groups of questions as a user asks them, offline and with that model
+# make experiments   eval/experiments.md: chunks, analyzers, modes, refusal floors; on the public sets of DATA, too
 # make langchain   the same chain in LangChain, compared with kb ask (needs python3)
 # make release-check   kb for each system of a release, and its licence notices
 # make browser the page of kb serve in a real browser (needs chromium)
@@ -20,8 +21,9 @@ export CGO_ENABLED := 0
 GO ?= go
 PREFIX ?= /usr/local
 FUZZTIME ?= 10s
+DATA ?= $(wildcard ../shared/data)
 
-.PHONY: build install langchain release-check test check fuzz bench bench-stores eval eval-update trials index demo real browser screenshots
+.PHONY: build install langchain release-check test check fuzz bench bench-stores eval eval-update experiments trials index demo real browser screenshots
 
 build: kb
 
@@ -78,6 +80,10 @@ screenshots: kb
 trials: kb
 	KB=./kb scripts/trials.sh >eval/trials.md.new
 	mv eval/trials.md.new eval/trials.md
+
+experiments: kb
+	KB=./kb scripts/experiments.sh $(DATA) >eval/experiments.md.new
+	mv eval/experiments.md.new eval/experiments.md
 
 index: kb
 	rm -f index.jsonl.zst.new
