@@ -40,6 +40,9 @@ type Options struct {
 	Rand      io.Reader         // for the marks around passages; nil: crypto/rand
 	Warn      func(msg string)  // nil: warnings are dropped
 	Reasoning func(text string) // gets what a model thinks aloud; may be nil
+	// Found is told what the answer can draw on, before its text begins; may be
+	// nil. The passages must not be changed.
+	Found func(q *record.Query, passages []record.Passage)
 }
 
 // Answer answers one question from its hits, best first. emit, which may be
@@ -54,6 +57,9 @@ func Answer(ctx context.Context, q *record.Query, hits []*record.Hit, opt Option
 	start := opt.now()
 	w := &writer{q: q, opt: opt, emit: emit}
 	w.passages, w.nearest = passages(hits, opt)
+	if opt.Found != nil {
+		opt.Found(q, w.passages)
+	}
 	a, err := w.answer(ctx)
 	if a != nil && opt.Now != nil {
 		a.LatencyMS = opt.now().Sub(start).Milliseconds()

@@ -47,7 +47,7 @@ func (c *Cache) ask(ctx context.Context, q *record.Query, o Options, emit func(s
 		if o.Answer.Now != nil {
 			a.LatencyMS = o.Answer.Now().Sub(start).Milliseconds()
 		}
-		return repeat(a, o, emit)
+		return repeat(q, a, o, emit)
 	}
 	a, err := answerAnew(ctx, q, o, emit)
 	if !lasting(a, err, o) {
@@ -71,8 +71,13 @@ func lasting(a *record.Answer, err error, o Options) bool {
 }
 
 // repeat gives an answer that was written before.
-func repeat(a *record.Answer, o Options, emit func(string)) (*record.Answer, error) {
+func repeat(q *record.Query, a *record.Answer, o Options, emit func(string)) (*record.Answer, error) {
 	a.Cached, a.Usage = true, nil
+	if o.Answer.Found != nil {
+		found := *q
+		found.Legs, found.Confidence, found.Floor, found.Chunks, found.Documents = a.Legs, a.Confidence, a.Floor, a.Chunks, a.Documents
+		o.Answer.Found(&found, a.Passages)
+	}
 	if emit != nil {
 		emit(a.Text)
 	}

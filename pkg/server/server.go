@@ -62,6 +62,7 @@ type server struct {
 	guard   guard
 	limiter *limiter
 	metrics *metrics
+	flights flights
 	mux     *http.ServeMux
 }
 
@@ -110,9 +111,17 @@ func (s *server) routes() []route {
 		{"GET", "/assets/{file...}", true, s.asset},
 		{"GET", "/health", true, s.health},
 		{"GET", "/documents", false, s.documents},
+		{"POST", "/documents", false, s.upload},
 		{"GET", "/documents/{id}", false, s.document},
+		{"DELETE", "/documents/{id}", false, s.remove},
 		{"GET", "/passages/{id}", false, s.passage},
 		{"GET", "/search", false, s.search},
+		{"POST", "/ask", false, s.ask},
+		{"POST", "/ask/stream", false, s.askStream},
+		{"POST", "/chat", false, s.chat},
+		{"POST", "/chat/stream", false, s.chatStream},
+		{"GET", "/chat/{session}/history", false, s.history},
+		{"DELETE", "/chat/{session}", false, s.forget},
 		{"GET", "/metrics", false, s.showMetrics},
 	}
 	if s.MCP != nil {
