@@ -109,6 +109,9 @@ func (s *server) routes() []route {
 	routes := []route{
 		{"GET", "/{$}", true, s.page},
 		{"GET", "/assets/{file...}", true, s.asset},
+		{"GET", "/docs", true, s.docsPage},
+		{"GET", "/docs/{file}", true, s.docsFile},
+		{"GET", "/openapi.json", true, s.openAPI},
 		{"GET", "/health", true, s.health},
 		{"GET", "/documents", false, s.documents},
 		{"POST", "/documents", false, s.upload},

@@ -17,12 +17,30 @@ import (
 //go:embed web
 var web embed.FS
 
+// The description of the API, and a page that shows it. A test holds it against
+// the routes and against what they answer.
+//
+//go:embed docs
+var docs embed.FS
+
 func (s *server) page(w http.ResponseWriter, r *http.Request) error {
 	return serveFile(w, r, web, "web/index.html")
 }
 
 func (s *server) asset(w http.ResponseWriter, r *http.Request) error {
-	return serveFile(w, r, web, path.Join("web/assets", r.PathValue("file")))
+	return serveFile(w, r, web, "web/assets/"+r.PathValue("file"))
+}
+
+func (s *server) docsPage(w http.ResponseWriter, r *http.Request) error {
+	return serveFile(w, r, docs, "docs/index.html")
+}
+
+func (s *server) docsFile(w http.ResponseWriter, r *http.Request) error {
+	return serveFile(w, r, docs, "docs/"+r.PathValue("file"))
+}
+
+func (s *server) openAPI(w http.ResponseWriter, r *http.Request) error {
+	return serveFile(w, r, docs, "docs/openapi.json")
 }
 
 // serveFile serves an embedded file. Browsers ask each time whether it is still
