@@ -13,7 +13,9 @@ func TestGuard(t *testing.T) {
 	const ask = `{"question":"每天学习多久？"}`
 	local := func(*Options) {}
 	secret := func(o *Options) { o.Token = "the-secret-token" }
-	public := func(o *Options) { o.Address, o.Token, o.Hosts = "0.0.0.0:80", "the-secret-token", []string{"KB.example.org"} }
+	public := func(o *Options) {
+		o.Address, o.Token, o.Hosts = "0.0.0.0:80", "the-secret-token", []string{"KB.example.org"}
+	}
 	shared := func(o *Options) { o.Origins = []string{"https://wiki.example.org"} }
 	bearer := "Bearer the-secret-token"
 	for _, server := range []struct {

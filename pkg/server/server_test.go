@@ -236,7 +236,9 @@ func TestUploadNames(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	r := f.upload("one.md", text, "two.exe", text, "three.md", "")
-	var list struct{ Documents []struct{ Path, Name, Status string } }
+	var list struct {
+		Documents []struct{ Path, Name, Status string }
+	}
 	r.into(t, &list)
 	if got := fmt.Sprint(list.Documents); r.status != 201 || got != "[{notes/one.md  created} { two.exe refused} { three.md refused}]" {
 		t.Errorf("three files: %d %s", r.status, r.body)
