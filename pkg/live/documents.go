@@ -95,14 +95,13 @@ func (l *Lease) Document(ctx context.Context, id string) (*Document, error) {
 }
 
 // Part is the text of some passages, by their place in the document from 1,
-// without what the first of them repeats of the one before and without the
-// white space between the two.
+// without what the first of them repeats of the one before.
 func (d *Document) Part(first, last int) string {
 	from := 0
 	if first > 1 {
 		from = d.Chunks[first-2].End
 	}
-	return strings.TrimLeft(join(d.Chunks[first-1:last], from, d.Chunks[last-1].End), "\n")
+	return join(d.Chunks[first-1:last], from, d.Chunks[last-1].End)
 }
 
 // Passage returns the chunk of an id, with up to so many characters of its
