@@ -6,6 +6,7 @@
 # make fuzz    each fuzz target for a short while (FUZZTIME=10s)
 # make bench   speed and size, as ratios in one run
 # make bench-stores   file and databases beside each other (needs python3)
+# make load    kb serve under load: searches while documents are uploaded
 # make eval    retrieval over eval/questions.jsonl, gated, beside its baseline and golden ranks
 # make eval-update   renew that baseline and those ranks, when a change of them is meant
 # make real    the same with a real embedding model behind it (needs python3; a download of 72 MB)
@@ -23,7 +24,7 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: build install langchain release-check test check fuzz bench bench-stores eval eval-update experiments trials index demo real browser screenshots
+.PHONY: build install langchain release-check test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
 
 build: kb
 
@@ -61,6 +62,9 @@ bench: kb
 
 bench-stores:
 	scripts/bench-stores.sh
+
+load: kb
+	cd scripts/bench && $(GO) run ./load -kb $(CURDIR)/kb
 
 eval: kb
 	scripts/eval.sh ./kb

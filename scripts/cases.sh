@@ -4,18 +4,13 @@
 #   KB=$PWD/kb scripts/cases.sh DIR
 #
 # The checks read vectors as JSON arrays; kb writes base64, so a copy of their
-# adapter learns to read that. Cases about commands that kb does not have yet
-# are named here and not run.
+# adapter learns to read that.
 set -euo pipefail
 : "${KB:?set KB to the binary}"
-not_yet='53-upload-traversal' # kb serve
 copy=$(mktemp -d)
 trap 'chmod -R u+w "$copy"; rm -rf "$copy"' EXIT
 cp -r "$1/." "$copy"
 chmod -R u+w "$copy"
-for name in $not_yet; do
-  if ! "$KB" serve --help | grep -q '^  kb serve'; then rm -rf "${copy:?}/$name"; fi
-done
 cat >>"$copy/_shared/jl.py.new" <<'E2'
 import base64 as _b64, struct as _struct
 def _vec(r, _plain=lambda r: g(r, 'vector', 'embedding', d=None)):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -95,6 +96,7 @@ type example struct {
 	dir      string
 	env      []string
 	models   string
+	address  string // that a server of the README listens on
 	database string
 }
 
@@ -113,14 +115,19 @@ func newExample(t *testing.T, models string) *example {
 	if err := os.Symlink(self, filepath.Join(bin, "kb")); err != nil {
 		t.Fatal(err)
 	}
-	return &example{dir: dir, models: models, env: []string{
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+	return &example{dir: dir, models: models, address: free.Addr().String(), env: []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, ".state"), "XDG_CACHE_HOME=" + t.TempDir(),
 		"LC_ALL=C.UTF-8", "NO_COLOR=1", "TERM=xterm",
 	}}
 }
 
 func (s *example) command(line string) *exec.Cmd {
-	cmd := exec.Command("bash", "-c", strings.NewReplacer("http://localhost:11434", s.models, readmeDatabase, "'"+s.database+"'").Replace(line))
+	cmd := exec.Command("bash", "-c", strings.NewReplacer("http://localhost:11434", s.models, "127.0.0.1:8080", s.address, readmeDatabase, "'"+s.database+"'").Replace(line))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return cmd
 }

@@ -34,13 +34,19 @@ type searchFlags struct {
 }
 
 func (f *searchFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Mode, "mode", "auto", "auto, vector, bm25 or hybrid")
-	cmd.Flags().IntVar(&f.TopK, "top-k", 4, "greatest number of hits")
-	cmd.Flags().IntVar(&f.Candidates, "candidates", 20, "hits that each leg brings into the fusion")
+	f.registerRanking(cmd)
 	cmd.Flags().StringArrayVar(&f.Filter.Paths, "path", nil, "only documents in this folder, or whose path or name matches the glob: notes/runbooks, '*.pdf', 'notes/**/2024-*' (may be repeated: any)")
 	cmd.Flags().StringArrayVar(&f.Filter.Tags, "tag", nil, "only documents with the tag (may be repeated: all)")
 	cmd.Flags().StringVar(&f.Filter.Since, "since", "", "only documents of this date or later: 2026-09-15, 2026-09 or 2026; by \"date\" in the front matter, else by the file's time")
 	cmd.Flags().StringVar(&f.Filter.Until, "until", "", "only documents of this date or earlier")
+}
+
+// registerRanking registers those that say how hits are found, and not among
+// which documents.
+func (f *searchFlags) registerRanking(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Mode, "mode", "auto", "auto, vector, bm25 or hybrid")
+	cmd.Flags().IntVar(&f.TopK, "top-k", 4, "greatest number of hits")
+	cmd.Flags().IntVar(&f.Candidates, "candidates", 20, "hits that each leg brings into the fusion")
 	f.Filter.Modified = modified
 }
 

@@ -75,7 +75,7 @@ func newServe(e *env, s *settings) *cobra.Command {
 		},
 	}
 	v.flags.register(cmd, s)
-	v.search.register(cmd)
+	v.search.registerRanking(cmd)
 	v.answer.registerWriting(cmd)
 	cmd.Flags().BoolVar(&v.noRerank, "no-rerank", false, "keep the order of the search")
 	v.build.register(cmd, s)
