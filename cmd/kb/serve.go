@@ -131,11 +131,20 @@ func (v *serving) run(ctx context.Context) error {
 	if v.flags.watch {
 		go v.watch(ctx)
 	}
-	fmt.Fprintf(v.console, "kb serve: http://%s\n", l.Addr())
+	v.announce("http://" + l.Addr().String())
 	err = server.Serve(ctx, l, server.New(opt), serveGrace, opt.Log)
 	ending, cancel := context.WithTimeout(context.Background(), changeGrace)
 	defer cancel()
 	return errors.Join(err, v.notes.Close(ending))
+}
+
+// announce says where the server is, in the form of the log.
+func (v *serving) announce(url string) {
+	if v.flags.log == "json" {
+		v.console.log.Info("serving", "url", url)
+		return
+	}
+	fmt.Fprintf(v.console, "kb serve: %s\n", url)
 }
 
 // options are those of the server that need no index.

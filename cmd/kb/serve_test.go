@@ -61,8 +61,8 @@ func serve(t *testing.T, dir string, env []string, args ...string) *served {
 		if err != nil {
 			t.Fatalf("kb serve ends with %s", s.log)
 		}
-		if _, url, ok := strings.Cut(line, "kb serve: http://"); ok {
-			s.url = "http://" + strings.TrimSpace(url)
+		if _, url, ok := strings.Cut(line, "http://127.0.0.1:"); ok {
+			s.url = "http://127.0.0.1:" + strings.TrimRight(url, "\"}\n")
 		}
 	}
 	go func() { defer close(s.eof); io.Copy(s.log, lines) }()

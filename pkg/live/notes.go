@@ -22,6 +22,7 @@ import (
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrConflict = errors.New("conflict") // the folder or the index does not allow it now
+	ErrFolder   = errors.New("the folder of notes cannot be written")
 	ErrTooLarge = errors.New("too large")
 	ErrType     = errors.New("type is not read") // by its name or by its content
 )
@@ -208,12 +209,13 @@ func (n *Notes) Stage(ctx context.Context, sent string, content io.Reader) (*Sta
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.FromSlash(n.o.Dir), 0o755); err != nil {
-		return nil, err
+	dir := filepath.FromSlash(n.o.Dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, unwritable(err)
 	}
-	root, err := os.OpenRoot(filepath.FromSlash(n.o.Dir))
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, unwritable(err)
 	}
 	s := &Staged{name: name, root: root, dir: stagePrefix + random()}
 	err = s.fill(content, n.o.MaxSize)
@@ -222,9 +224,19 @@ func (n *Notes) Stage(ctx context.Context, sent string, content io.Reader) (*Sta
 	}
 	if err != nil {
 		s.Discard()
-		return nil, err
+		return nil, unwritable(err)
 	}
 	return s, nil
+}
+
+// unwritable marks an error of the file system.
+func unwritable(err error) error {
+	var file *fs.PathError
+	var link *os.LinkError
+	if errors.As(err, &file) || errors.As(err, &link) {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	return err
 }
 
 // name is the name that a file will have, if it can be part of the index.
@@ -328,7 +340,7 @@ func (n *Notes) Commit(ctx context.Context, files ...*Staged) ([]*Added, error) 
 	}
 	for _, s := range files {
 		if err := s.place(); err != nil {
-			return undo(err)
+			return undo(unwritable(err))
 		}
 		placed = append(placed, s)
 	}
@@ -483,11 +495,11 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 	}
 	dir := stagePrefix + random()
 	if err := root.Mkdir(dir, 0o700); err != nil {
-		return err
+		return unwritable(err)
 	}
 	defer root.RemoveAll(dir)
 	if err := root.Rename(rel, dir+"/old"); err != nil {
-		return err
+		return unwritable(err)
 	}
 	if err := n.forget(ctx, path); err != nil {
 		return errors.Join(err, root.Rename(dir+"/old", rel))

@@ -204,6 +204,9 @@ func (w *response) FlushError() error {
 	return w.control.Flush()
 }
 
+// Flush is for handlers that know [http.Flusher] only.
+func (w *response) Flush() { _ = w.FlushError() }
+
 // patience begins the time for the next piece. A connection without deadlines,
 // as in tests, has none.
 func (w *response) patience() { w.control.SetWriteDeadline(time.Now().Add(w.timeout)) }

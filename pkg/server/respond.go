@@ -84,8 +84,11 @@ func failure(err error) *fault {
 	if hint := hint(err); hint != "" {
 		f.message += " (" + hint + ")"
 	}
-	if f.status == http.StatusInternalServerError {
+	switch {
+	case f.status == http.StatusInternalServerError:
 		f.message = internal
+	case errors.Is(err, live.ErrFolder):
+		f.message = live.ErrFolder.Error()
 	}
 	return f
 }
@@ -114,7 +117,7 @@ func status(err error) int {
 		return http.StatusUnprocessableEntity
 	case errors.As(err, &endpoint), errors.Is(err, answer.ErrIncomplete):
 		return http.StatusBadGateway
-	case errors.As(err, &mismatch), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrNewer):
+	case errors.As(err, &mismatch), errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrNewer), errors.Is(err, live.ErrFolder):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -290,6 +290,17 @@ func TestConflicts(t *testing.T) {
 	if _, err := os.Stat("notes/new.md"); err == nil {
 		t.Error("the new file is there")
 	}
+	if os.Getuid() != 0 { // who may write everywhere
+		if err := os.Chmod("notes", 0o500); err != nil {
+			t.Fatal(err)
+		}
+		if r := f.upload("new.md", "# New\n\nother words\n"); r.status != 503 || strings.Contains(r.body, "permission") {
+			t.Errorf("a folder that cannot be written: %d %s", r.status, r.body)
+		}
+		if err := os.Chmod("notes", 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	// A folder of notes that was replaced by a link to one outside.
 	if err := os.MkdirAll("notes/sub", 0o755); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,10 @@ import (
 	"time"
 )
 
-// Memory keeps sessions in this process.
+// maxSessions is how many sessions a process remembers, whoever begins them.
+const maxSessions = 10_000
+
+// Memory keeps sessions in this process, the [maxSessions] that were used last.
 type Memory struct {
 	ttl time.Duration
 	now func() time.Time
@@ -44,6 +47,9 @@ func (m *Memory) Append(_ context.Context, name string, t Turn) error {
 	defer m.mu.Unlock()
 	s := m.sessions[name]
 	if s == nil || !m.now().Before(s.until) {
+		if s == nil && len(m.sessions) >= maxSessions {
+			m.dropOldest()
+		}
 		s = &remembered{}
 		m.sessions[name] = s
 	}
@@ -58,6 +64,17 @@ func (m *Memory) Delete(_ context.Context, name string) error {
 	defer m.mu.Unlock()
 	delete(m.sessions, name)
 	return nil
+}
+
+// dropOldest drops the session whose last turn was longest ago.
+func (m *Memory) dropOldest() {
+	oldest := ""
+	for name, s := range m.sessions {
+		if o := m.sessions[oldest]; o == nil || s.until.Before(o.until) || s.until.Equal(o.until) && name < oldest {
+			oldest = name
+		}
+	}
+	delete(m.sessions, oldest)
 }
 
 // forget drops what has expired, once in each lifetime.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,24 @@ func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 func TestMemory(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	sessiontest.Run(t, session.NewMemory(time.Hour, c.now), time.Hour, c.now, c.advance)
+}
+
+// Who begins sessions without end costs others theirs, and the process nothing.
+func TestMemoryIsBounded(t *testing.T) {
+	const most, more = 10_000, 5
+	c := &clock{time.Unix(1e9, 0)}
+	m := session.NewMemory(time.Hour, c.now)
+	for i := range most + more {
+		if err := m.Append(t.Context(), strconv.Itoa(i), session.Turn{Question: "q"}); err != nil {
+			t.Fatal(err)
+		}
+		c.advance(time.Millisecond)
+	}
+	for i, want := range map[int]int{0: 0, more - 1: 0, more: 1, most: 1} {
+		if turns, _ := m.Turns(t.Context(), strconv.Itoa(i)); len(turns) != want {
+			t.Errorf("session %d has %d turns", i, len(turns))
+		}
+	}
 }
 
 func TestDir(t *testing.T) {
