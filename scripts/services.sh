@@ -69,27 +69,73 @@ start_postgres() {
   export KB_TEST_POSTGRES_URL
 }
 
-# chroma is the server of chromadb, on a loopback port, with an empty folder.
+# Chroma 1.5.9.
 start_chroma() {
   from_pypi chroma chromadb==1.5.9
   local port
   port=$(free_port)
-  ANONYMIZED_TELEMETRY=False "$cache/chroma/bin/chroma" run --host 127.0.0.1 --port "$port" --path "$run/chroma" >"$run/chroma.log" 2>&1 &
-  at_exit stop $!
-  await "http://127.0.0.1:$port/api/v2/heartbeat" || { tail -5 "$run/chroma.log" >&2; fail 'Chroma did not start'; }
+  ANONYMIZED_TELEMETRY=False server chroma "$cache/chroma/bin/chroma" run --host 127.0.0.1 --port "$port" --path "$run/chroma"
+  await chroma "http://127.0.0.1:$port/api/v2/heartbeat"
   export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port
 }
 
-# stop PID: ends a server that was started here, and waits for it.
-stop() {
-  kill "$1" 2>/dev/null && wait "$1" 2>/dev/null
+# Milvus 2.3.5, the newest whole server among Python packages. The ports of its
+# etcd and of its health cannot be chosen, so one run waits for another.
+start_milvus() {
+  from_pypi milvus milvus==2.3.5 setuptools==65.5.0
+  exec 8>"$cache/milvus.running"
+  flock 8
+  local port ports=() part
+  port=$(free_port)
+  for part in root-coord proxy-internal query-coord query-node index-coord index-node data-coord data-node; do
+    ports+=("--$part-port" "$(free_port)")
+  done
+  server milvus "$cache/milvus/bin/milvus-server" --data "$run/milvus" --proxy-port "$port" "${ports[@]}"
+  await milvus http://127.0.0.1:9091/healthz
+  export KB_TEST_MILVUS_URL=milvus://127.0.0.1:$port
 }
 
-# await URL: waits up to two minutes until a server answers.
+# Milvus Lite 3.2.2: the protocol of today's Milvus, in Python.
+start_milvuslite() {
+  from_pypi milvuslite milvus-lite==3.2.2 pymilvus==3.0.2
+  local port
+  port=$(free_port)
+  server milvuslite "$cache/milvuslite/bin/milvus-lite" server --data-dir "$run/milvuslite" --host 127.0.0.1 --port "$port"
+  await milvuslite "tcp://127.0.0.1:$port"
+  export KB_TEST_MILVUSLITE_URL=milvus://127.0.0.1:$port
+}
+
+# server NAME COMMAND…: starts a server that at_exit stops, with its children.
+server() {
+  setsid "${@:2}" >"$run/$1.log" 2>&1 8>&- &
+  at_exit stop $!
+}
+
+# stop PID: ends a server and its children.
+stop() {
+  kill -- "-$1" 2>/dev/null || return 0
+  for _ in $(seq 100); do
+    kill -0 -- "-$1" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -KILL -- "-$1" 2>/dev/null
+}
+
+# await NAME URL: waits until a server answers, for up to three minutes.
 await() {
-  local deadline=$((SECONDS + 120))
-  until python3 -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2)' "$1" 2>/dev/null; do
-    [ $SECONDS -lt $deadline ] || return 1
+  local deadline=$((SECONDS + 180))
+  until python3 - "$2" 2>/dev/null <<'END'; do
+import socket, sys, urllib.parse, urllib.request
+u = urllib.parse.urlparse(sys.argv[1])
+if u.scheme == "tcp":
+    socket.create_connection((u.hostname, u.port), 2)
+else:
+    urllib.request.urlopen(sys.argv[1], timeout=2)
+END
+    if [ $SECONDS -ge $deadline ]; then
+      tail -n 5 "$run/$1.log" >&2
+      fail "$1 did not start"
+    fi
     sleep 0.3
   done
 }

@@ -17,7 +17,9 @@ import (
 	"kb/pkg/model/offline"
 	"kb/pkg/model/openai"
 	"kb/pkg/store"
+	"kb/pkg/store/chroma"
 	"kb/pkg/store/flat"
+	"kb/pkg/store/milvus"
 	"kb/pkg/store/pgvector"
 	"kb/pkg/text"
 )
@@ -90,18 +92,26 @@ func (s *settings) openStore() (store.Store, error) {
 // remoteStore opens the store at a URL.
 func (s *settings) remoteStore(index setting) (store.Store, error) {
 	scheme, _, _ := strings.Cut(index.value, "://")
+	var st store.Store
+	var err error
 	switch scheme {
 	case "postgres", "postgresql":
 		if err := s.guardPassword(index); err != nil {
 			return nil, err
 		}
-		st, err := pgvector.New(index.value)
-		if err != nil {
-			return nil, usagef("KB_INDEX (%s): %w", index.source, err)
-		}
-		return st, nil
+		st, err = pgvector.New(index.value)
+	case "chroma", "chromas":
+		st, err = chroma.New(index.value, chroma.Options{Now: s.env.now, Proxy: http.ProxyFromEnvironment})
+	case "milvus", "milvuss":
+		st, err = milvus.New(index.value, milvus.Options{Now: s.env.now, Proxy: http.ProxyFromEnvironment})
+	default:
+		return nil, withHint(usagef("no store for %s:// in this kb", scheme),
+			"--index takes a path, or a URL that begins with postgres://, milvus:// or chroma://")
 	}
-	return nil, withHint(usagef("no store for %s:// in this kb", scheme), "--index takes a path, or a URL that begins with postgres://")
+	if err != nil {
+		return nil, usagef("KB_INDEX (%s): %w", index.source, err)
+	}
+	return st, nil
 }
 
 // guardPassword keeps a folder's .env from sending the user's own password to
@@ -127,7 +137,7 @@ func shownStore(raw string) string {
 	if err != nil {
 		return "(not a URL)"
 	}
-	if strings.HasPrefix(u.Scheme, "chroma") && u.User != nil {
+	if _, password := u.User.Password(); u.User != nil && !password && !strings.HasPrefix(u.Scheme, "postgres") {
 		u.User = url.User("xxxxx") // a token
 	}
 	q := u.Query()

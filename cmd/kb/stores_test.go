@@ -6,6 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kb/pkg/store/pgvector/pgtest"
+	"kb/pkg/store/remote/remotetest"
 )
 
 // TestStores runs the scripts of testdata/stores on each store: STORE is what
@@ -19,6 +20,9 @@ func TestStores(t *testing.T) {
 	}{
 		{"file", func(testing.TB) {}, func(testing.TB) string { return "store.jsonl.zst" }},
 		{"postgres", pgtest.Need, pgtest.URL},
+		{"chroma", remotetest.Chroma.Need, remotetest.Chroma.URL},
+		{"milvus", remotetest.Milvus.Need, remotetest.Milvus.URL},
+		{"milvus lite", remotetest.MilvusLite.Need, remotetest.MilvusLite.URL},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.need(t)

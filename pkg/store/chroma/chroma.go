@@ -75,6 +75,12 @@ type engine struct {
 // Limits are those of a single node; Chroma Cloud has quotas of its own.
 func (e *engine) Limits() remote.Limits { return remote.Limits{} }
 
+// Mark is nothing: a single node shows what was written at once.
+func (e *engine) Mark() string { return "" }
+
+// Seen does nothing.
+func (e *engine) Seen(string) {}
+
 // hnsw is the configuration of the index of a collection.
 type hnsw struct {
 	Space          string `json:"space"`

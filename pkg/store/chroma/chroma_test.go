@@ -1,28 +1,16 @@
 package chroma_test
 
 import (
-	"fmt"
-	"os"
-	"sync/atomic"
 	"testing"
 
 	"kb/pkg/store"
 	"kb/pkg/store/chroma"
+	"kb/pkg/store/remote/remotetest"
 	"kb/pkg/store/storetest"
 )
 
-var names atomic.Int64
-
-// server is the URL of a Chroma server, such as scripts/services.sh starts.
-func server(t testing.TB) string {
-	url := os.Getenv("KB_TEST_CHROMA_URL")
-	if url == "" {
-		t.Skip("KB_TEST_CHROMA_URL is not set: scripts/services.sh chroma -- go test ./pkg/store/chroma")
-	}
-	return url
-}
-
 func open(t testing.TB, url string) store.Store {
+	t.Helper()
 	s, err := chroma.New(url, chroma.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +19,6 @@ func open(t testing.TB, url string) store.Store {
 }
 
 func TestConformance(t *testing.T) {
-	url := server(t)
-	storetest.Run(t, func(t *testing.T) store.Store {
-		return open(t, fmt.Sprintf("%s/t%d-%d", url, os.Getpid(), names.Add(1)))
-	})
+	remotetest.Chroma.Need(t)
+	storetest.Run(t, func(t *testing.T) store.Store { return open(t, remotetest.Chroma.URL(t)) })
 }

@@ -507,6 +507,7 @@ func (c *change) sweepOne(ctx context.Context, old sweep) error {
 // publish writes the manifest: first beside the note of the change, then, once
 // nobody else can give the change up, as the head.
 func (c *change) publish(ctx context.Context) error {
+	c.m.Mark = c.engine.Mark()
 	head, err := c.m.row()
 	if err != nil {
 		return err

@@ -124,15 +124,27 @@ func (l *lease) renew(ctx context.Context) error {
 
 // alive says whether the lease holds that ran, when it was claimed, until then.
 func (s *Store) alive(ctx context.Context, n int, until string) (bool, error) {
-	rows, err := s.engine.Get(ctx, []string{leaseKey(n)})
+	row, err := s.newestRow(ctx, kindLease, leaseKey(n))
 	if err != nil {
 		return false, err
 	}
-	if _, renewed, ok := strings.Cut(rows[leaseKey(n)], "-"); ok {
+	if _, renewed, ok := strings.Cut(row, "-"); ok {
 		until = max(until, renewed) // of the same number of digits until 2286
 	}
 	end, err := strconv.ParseInt(until, 10, 64)
 	return err == nil && s.now().Unix() < end, nil
+}
+
+// newestRow returns the data of a row of a kind as it is now, "" if there is
+// none.
+func (s *Store) newestRow(ctx context.Context, kind, key string) (string, error) {
+	rows, err := s.engine.List(ctx, kind)
+	for _, r := range rows {
+		if r.Key == key {
+			return r.Data, err
+		}
+	}
+	return "", err
 }
 
 // giveUp takes from a writer whose lease has run out the right to commit. If
@@ -142,11 +154,11 @@ func (s *Store) giveUp(ctx context.Context, group string) error {
 	if err != nil || holder != group {
 		return err
 	}
-	rows, err := s.engine.Get(ctx, []string{changeKey(group)})
-	if err != nil || rows[changeKey(group)] == "" {
+	note, err := s.newestRow(ctx, kindChange, changeKey(group))
+	if err != nil || note == "" {
 		return err // its head was written before this row was deleted
 	}
-	m, err := s.parseManifest(rows[changeKey(group)])
+	m, err := s.parseManifest(note)
 	if err != nil {
 		return err
 	}

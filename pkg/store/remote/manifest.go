@@ -39,6 +39,7 @@ type manifest struct {
 	Tokens     int64          `json:"tokens"` // of all chunks
 	Bytes      int64          `json:"bytes"`  // of rows and vectors
 	Table      string         `json:"table,omitempty"`
+	Mark       string         `json:"mark,omitempty"` // of the engine that wrote all this
 	Segments   []segmentRef   `json:"segments"`
 	Lists      blob           `json:"lists"`
 	Swept      []sweep        `json:"sweep,omitempty"`
@@ -93,6 +94,7 @@ func (s *Store) newest(ctx context.Context) (*manifest, error) {
 	if newest == nil {
 		return nil, fmt.Errorf("%s: %w", s.Name(), store.ErrNotFound)
 	}
+	s.engine.Seen(newest.Mark)
 	return newest, nil
 }
 

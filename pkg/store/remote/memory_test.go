@@ -58,6 +58,8 @@ func (m *memory) step(ctx context.Context, do func()) error {
 
 func (m *memory) Name() string                     { return "memory" }
 func (m *memory) Limits() remote.Limits            { return m.limits }
+func (m *memory) Mark() string                     { return "" }
+func (m *memory) Seen(string)                      {}
 func (m *memory) Create(ctx context.Context) error { return m.step(ctx, func() {}) }
 
 func (m *memory) List(ctx context.Context, kind string) (out []remote.Row, err error) {

@@ -93,18 +93,21 @@ type Near struct {
 
 // Limits are what an engine can do.
 type Limits struct {
-	Nearest int  // rows that one search may return; 0 for any number
-	Exact   bool // a search finds the nearest, not just near ones
+	Nearest int // rows that one search may return; 0 for any number
 }
 
 // Engine is what a store needs of a database. Its methods may be used by many
 // goroutines at once, retry what is worth retrying, and give errors that name
-// the store. What is written is found by every call that begins later, of any
-// client.
+// the store. A method sees what the same engine has written, or what another had
+// when it gave the mark that was handed to Seen; List sees whatever was
+// written.
 type Engine interface {
 	// Name is the URL without its password.
 	Name() string
 	Limits() Limits
+	// Mark stands for what was written through this engine or had been seen.
+	Mark() string
+	Seen(mark string)
 	// Create makes a place for rows, unless there is one.
 	Create(ctx context.Context) error
 	// List returns the rows of a kind; none where nothing was created.
