@@ -49,6 +49,7 @@ CREATE TABLE %[1]s.documents (
 	record text NOT NULL
 );
 CREATE UNIQUE INDEX ON %[1]s.documents (path) WHERE dead = 9223372036854775807;
+CREATE INDEX ON %[1]s.documents (path, born);
 CREATE INDEX ON %[1]s.documents (dead);
 CREATE INDEX ON %[1]s.documents (born);`},
 }

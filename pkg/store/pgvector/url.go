@@ -25,7 +25,7 @@ type options struct {
 
 const (
 	defaultSchema         = "kb"
-	defaultEfSearch       = 100
+	defaultEfSearch       = 200
 	defaultM              = 16
 	defaultEfConstruction = 64
 	defaultKeep           = time.Hour
