@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"kb/pkg/search"
@@ -236,6 +237,10 @@ func (x *Index) release(v *version) {
 	}
 	if err := v.searcher.Close(); err != nil {
 		x.o.Warn(fmt.Sprintf("closing a version of %s: %v", x.Name(), err))
+	}
+	if r, ok := v.reader.(store.Resident); ok && r.Resident() > 0 {
+		v.reader, v.searcher = nil, nil
+		debug.FreeOSMemory() // hundreds of megabytes, of which the next version has its own
 	}
 }
 
