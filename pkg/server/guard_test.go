@@ -134,7 +134,7 @@ func TestRate(t *testing.T) {
 			t.Errorf("request %d: %d, %v", n, r.status, r.header)
 		}
 	}
-	for _, path := range []string{"/health", "/metrics"} {
+	for _, path := range []string{"/health", "/metrics", "/", "/assets/main.js"} {
 		if r := f.send("GET", path, ""); r.status != 200 {
 			t.Errorf("%s: %d", path, r.status)
 		}
