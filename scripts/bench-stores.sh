@@ -14,6 +14,7 @@ export N="$n" DIM="$dim" DIR="$dir"
 if [ "${1:-}" = --recall ]; then
   scripts/services.sh postgres -- sh -c '"$DIR/benchstores" -n "$N" -dim "$DIM" -recall "$KB_TEST_POSTGRES_URL?schema=bench"'
 else
-  scripts/services.sh postgres -- sh -c '"$DIR/benchstores" -n "$N" -dim "$DIM" flat="$DIR/index.jsonl.zst" flat-resident="$DIR/index.jsonl.zst" \
-    postgres="$KB_TEST_POSTGRES_URL?schema=bench" postgres-exact="$KB_TEST_POSTGRES_URL?schema=bench&exact=1"'
+  scripts/services.sh postgres chroma milvus -- sh -c '"$DIR/benchstores" -n "$N" -dim "$DIM" flat="$DIR/index.jsonl.zst" flat-resident="$DIR/index.jsonl.zst" \
+    postgres="$KB_TEST_POSTGRES_URL?schema=bench" postgres-exact="$KB_TEST_POSTGRES_URL?schema=bench&exact=1" \
+    chroma="$KB_TEST_CHROMA_URL/bench" milvus="$KB_TEST_MILVUS_URL/bench"'
 fi

@@ -20,6 +20,9 @@ unset KB_INDEX
 # stores: name and URL of each database, of an index named SET
 stores() {
   [ -z "${KB_TEST_POSTGRES_URL:-}" ] || echo "postgres $KB_TEST_POSTGRES_URL?exact=1&schema=eval_${1//-/_}"
+  [ -z "${KB_TEST_CHROMA_URL:-}" ] || echo "chroma $KB_TEST_CHROMA_URL/eval_${1//-/_}"
+  [ -z "${KB_TEST_MILVUS_URL:-}" ] || echo "milvus $KB_TEST_MILVUS_URL/eval_${1//-/_}"
+  [ -z "${KB_TEST_MILVUSLITE_URL:-}" ] || echo "milvus-lite $KB_TEST_MILVUSLITE_URL/eval_${1//-/_}"
 }
 
 # scores INDEX QUESTIONS: mode, Hit@1, Hit@4 and MRR of each mode

@@ -23,7 +23,9 @@ import (
 
 	"kb/pkg/record"
 	"kb/pkg/store"
+	"kb/pkg/store/chroma"
 	"kb/pkg/store/flat"
+	"kb/pkg/store/milvus"
 	"kb/pkg/store/pgvector"
 	"kb/pkg/store/storetest"
 )
@@ -43,6 +45,10 @@ func open(name, url string) (store.Store, error) {
 		return flat.New(url, flat.Resident(4<<30)), nil
 	case "postgres", "postgres-exact":
 		return pgvector.New(url)
+	case "chroma", "chroma-exact":
+		return chroma.New(url, chroma.Options{})
+	case "milvus", "milvus-exact", "milvus-lite":
+		return milvus.New(url, milvus.Options{})
 	}
 	return nil, fmt.Errorf("no store %q in scripts/benchstores", name)
 }
