@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -181,8 +182,8 @@ func (s *Store) checkWritable(ctx context.Context, conn *pgconn.PgConn) error {
 		err = s.migrate(ctx, conn)
 	}
 	var pg *pgconn.PgError
-	if errors.As(err, &pg) && pg.Code == "55P03" { // another writer is at it, so it can be done
-		return nil
+	if errors.As(err, &pg) && slices.Contains([]string{"55P03", "23505", "42P06", "42P07", "40P01"}, pg.Code) {
+		return nil // another writer locks it, or made it just now: so it can be done
 	}
 	return err
 }
