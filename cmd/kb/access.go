@@ -35,6 +35,10 @@ func (f *accessFlags) register(cmd *cobra.Command, s *settings) {
 	cmd.Flags().StringVar(&f.log, "log", "text", "text, json or off")
 }
 
+// minToken is the least length of a token that others than this machine may
+// guess at.
+const minToken = 16
+
 // apply sets the options of a server by the flags. From then on the console
 // logs, too.
 func (f *accessFlags) apply(opt *server.Options, s *settings, c *console) (err error) {
@@ -80,6 +84,10 @@ func (f *accessFlags) secure(opt *server.Options, s *settings) error {
 	if public && opt.Token == "" && !f.insecure {
 		return withHint(usagef("--%s %s can be reached from other machines, and no token is set", f.name, f.addr),
 			"set KB_TOKEN to a long random text, or add --insecure to let anybody read and change the notes")
+	}
+	if public && opt.Token != "" && len(opt.Token) < minToken {
+		return withHint(usagef("the token has %d characters, and %s can be reached from other machines: it needs %d", len(opt.Token), f.addr, minToken),
+			"a random one: openssl rand -hex 16")
 	}
 	if public && !f.rated {
 		opt.Rate = 20

@@ -24,10 +24,14 @@ import (
 )
 
 const serveLong = `serve answers over HTTP what search, ask, chat and docs answer on the command
-line, shows a page for people at /, describes the API at /docs, and serves agents at
-/mcp (see kb mcp). Files that
-are uploaded go into the folder of --notes and are indexed at once; what other
-programs build is served as soon as it is there.
+line, shows a page for people at /, describes the API at /docs, and serves
+agents at /mcp (see kb mcp). What other programs build is served as soon as it
+is there; where there is no index yet, the folder of --notes is indexed first.
+
+Files that are uploaded go into the folder of --notes and are indexed at once,
+and a document of it that is deleted over HTTP is deleted as a file, too. With
+--read-only neither is possible. Conversations are kept in memory for a day
+after their last turn and end with the server, but for those in Redis.
 
 Only this machine can reach it unless --addr says otherwise, and then clients
 must send a token (Authorization: Bearer …). Pages of other sites may not use it
@@ -47,12 +51,14 @@ type serveFlags struct {
 	maxUpload string
 	resident  string
 	watch     bool
+	readOnly  bool
 }
 
 func (f *serveFlags) register(cmd *cobra.Command, s *settings) {
 	f.name = "addr"
 	cmd.Flags().StringVar(&f.addr, f.name, "127.0.0.1:8080", "address to listen on")
 	cmd.Flags().StringVar(&f.notes, "notes", "notes", "folder that uploads go to")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "take no uploads, and delete nothing")
 	f.accessFlags.register(cmd, s)
 	cmd.Flags().StringVar(&f.maxUpload, "max-upload", "32M", "greatest size of an upload")
 	cmd.Flags().StringVar(&f.resident, "resident", "1G", "keep the vectors in memory if they take no more than this")
@@ -192,7 +198,10 @@ func (v *serving) open(ctx context.Context, opt *server.Options) error {
 		return v.s.searcherOf(st.Name(), r, v.search.Params, c.warn)
 	}})
 	v.notes = live.NewNotes(live.NotesOptions{Index: v.index, Dir: v.builder.paths[0], Load: v.builder.opt.Load, Build: v.rebuild, MaxSize: opt.MaxUpload})
-	opt.Index, opt.Notes = v.index, v.notes
+	opt.Index = v.index
+	if !v.flags.readOnly {
+		opt.Notes = v.notes
+	}
 	agents, err := mcp.New(v.s.mcpOptions(c, v.index, opt.Ask, opt.Sessions, v.builder.home))
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (w *writer) gate() string {
 	case len(w.passages) == 0:
 		return fmt.Sprintf("%s (too weak: score %.2f, wanted %.2f)", w.nearestTo(), w.nearest.Score, w.opt.MinScore)
 	case w.q.Confidence != nil && *w.q.Confidence < w.q.Floor:
-		return fmt.Sprintf("%s (too weak: confidence %.2f, floor %.2f)", w.nearestTo(), *w.q.Confidence, w.q.Floor)
+		return fmt.Sprintf("%s (too weak: confidence %s, floor %.2f)", w.nearestTo(), below(*w.q.Confidence, w.q.Floor), w.q.Floor)
 	}
 	return ""
 }
@@ -217,4 +217,14 @@ func containsAny(s string, parts ...string) bool {
 		}
 	}
 	return false
+}
+
+// below writes a value so that it can be seen to be below a limit that has two
+// decimals.
+func below(value, limit float64) string {
+	short := fmt.Sprintf("%.2f", value)
+	if short != fmt.Sprintf("%.2f", limit) {
+		return short
+	}
+	return fmt.Sprintf("%.4f", value)
 }

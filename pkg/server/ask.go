@@ -222,7 +222,7 @@ func whyNotJSON(err error) string {
 	case errors.As(err, &kind):
 		return fmt.Sprintf("the body is a %s and not an object", kind.Value)
 	case strings.Contains(err.Error(), "unknown field"):
-		return strings.TrimPrefix(err.Error(), "json: ")
+		return strings.TrimPrefix(err.Error(), "json: ") + `; the question is in "question"`
 	case err == io.EOF:
 		return `the body is empty; it is {"question":"…"}`
 	}

@@ -89,7 +89,7 @@ function heading(p) {
     headings.length ? el('span', { className: 'headings', lang: languageOf(headings.join('')) }, headings.join(' › ')) : null,
     el('span', { className: 'path' }, p.path),
     place(p),
-    p.of > 1 ? say('passageOf', { n: p.seq + 1, of: p.of }) : null,
+    p.of > 1 ? say('passageOf', { n: p.seq, of: p.of }) : null,
   ].filter(Boolean));
 }
 
