@@ -25,7 +25,8 @@ import (
 // context what only the headings above it hold, neighbours what only the
 // sentences before and behind it hold, and passage the passage's score over the
 // best one's. It writes the best sentence, and up to two more that score at
-// least nearlyAsGood of it. If no sentence of any passage covers minCoverage,
+// least nearlyAsGood of it. Below a heading that names the identifier which is
+// asked about (ERR-5023), each sentence counts as naming it. If no sentence of any passage covers minCoverage,
 // it writes nothing, which is a refusal.
 //
 // How often the gold answer is in what is written, in % (the mean number of
@@ -64,6 +65,7 @@ const (
 	maxSentences    = 3
 	passageWeight   = 0.5
 	contextWeight   = 0.8
+	namedWeight     = 0.95 // of a heading that names what is asked about
 	neighbourWeight = 0.3
 	numberBonus     = 1.15
 	minCoverage     = 0.15
@@ -74,7 +76,7 @@ const (
 func NewExtractor() *Extractor { return &Extractor{} }
 
 // Name identifies the method and its version.
-func (*Extractor) Name() string { return "kb-extract-2" }
+func (*Extractor) Name() string { return "kb-extract-3" }
 
 // Offline is true: sentences are copied, no model is called.
 func (*Extractor) Offline() bool { return true }
@@ -178,6 +180,7 @@ type question struct {
 func newQuestion(req model.Request) *question {
 	q := &question{terms: analyzer().QueryTerms(req.Question), number: asksNumber(req.Question)}
 	var estimate func(string) float64
+	q.terms = slices.DeleteFunc(q.terms, func(t string) bool { return isPart(t, req.Terms) })
 	for _, t := range q.terms {
 		idf, ok := req.Terms[t]
 		if !ok {
@@ -193,6 +196,27 @@ func newQuestion(req model.Request) *question {
 		q.top = max(q.top, p.Score)
 	}
 	return q
+}
+
+// isPart says whether a term is only a part of an identifier that the index
+// knows whole: the err of err-5023 is in every other code, too.
+func isPart(term string, known map[string]float64) bool {
+	if _, ok := known[term]; ok {
+		return false
+	}
+	for k := range known {
+		if isIdentifier(k) && strings.Contains(k, term) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIdentifier says whether a term is the name of one thing and no word:
+// err-5023, v2.10.1, rotate_keys.
+func isIdentifier(term string) bool {
+	return strings.Contains(term, "_") || strings.ContainsFunc(term, unicode.IsDigit) &&
+		strings.ContainsFunc(term, func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) })
 }
 
 var analyzer = sync.OnceValue(func() text.Analyzer {
@@ -243,8 +267,13 @@ func (q *question) sentences(p record.Passage) []sentence {
 	placed := place(p)
 	var out []sentence
 	for i, at := range placed {
-		s := sentence{n: p.N, text: at.text, key: key(at.text), coverage: q.share(at.tokens)}
-		if s.key == "" {
+		own := q.share(at.tokens)
+		s := sentence{n: p.N, text: at.text, key: key(at.text), coverage: own}
+		if q.names(at.near) {
+			s.coverage = q.share(at.tokens, at.near)
+			own += namedWeight * (s.coverage - own)
+		}
+		if s.key == "" || at.repeatsHeading(s.key) {
 			continue
 		}
 		var before, behind map[string]bool
@@ -255,7 +284,7 @@ func (q *question) sentences(p record.Passage) []sentence {
 			behind = placed[i+1].tokens
 		}
 		headed := q.share(at.tokens, at.above)
-		s.score = s.coverage + contextWeight*(headed-s.coverage) +
+		s.score = own + contextWeight*(headed-own) +
 			neighbourWeight*(q.share(at.tokens, at.above, before, behind)-headed) + passageWeight*standing
 		if q.number && hasNumber(at.text) {
 			s.score *= numberBonus
@@ -265,24 +294,45 @@ func (q *question) sentences(p record.Passage) []sentence {
 	return out
 }
 
-// placedSentence is a sentence with the tokens of it and of the headings above
-// it.
-type placedSentence struct {
-	text          string
-	tokens, above map[string]bool
+// names says whether a heading names the identifier that is asked about. What
+// stands below it is about that, and does not say the name again.
+func (q *question) names(heading map[string]bool) bool {
+	return slices.ContainsFunc(q.terms, func(t string) bool { return heading[t] && isIdentifier(t) })
 }
+
+// placedSentence is a sentence with the tokens of it, of the headings above it,
+// and of the nearest of these.
+type placedSentence struct {
+	text                string
+	tokens, above, near map[string]bool
+	headings            []string // keys of those of the passage
+}
+
+// repeatsHeading says whether the sentence is a heading of the passage that
+// stands in its text as a line like others, as in a PDF.
+func (s placedSentence) repeatsHeading(key string) bool { return slices.Contains(s.headings, key) }
 
 // place returns the sentences of a passage, each below its headings.
 func place(p record.Passage) []placedSentence {
 	title := strings.Join(append([]string{p.Title}, p.Headings...), "\n")
 	above := tokenSet(title)
+	near := map[string]bool{}
+	if n := len(p.Headings); n > 0 {
+		near = tokenSet(p.Headings[n-1])
+	}
+	var headings []string
+	for _, h := range p.Headings {
+		for part := range strings.SplitSeq(h, " – ") { // sections that were joined
+			headings = append(headings, key(part))
+		}
+	}
 	var out []placedSentence
 	for _, r := range readable(p.Text) {
 		if r.heading {
-			above = tokenSet(title + "\n" + r.text)
+			above, near = tokenSet(title+"\n"+r.text), tokenSet(r.text)
 			continue
 		}
-		out = append(out, placedSentence{r.text, tokenSet(r.text), above})
+		out = append(out, placedSentence{r.text, tokenSet(r.text), above, near, headings})
 	}
 	return out
 }

@@ -104,3 +104,28 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+// What stands below a heading with an identifier is about it, though it does
+// not say it again; another code that shares a part of it is not.
+func TestExtractBelowAnIdentifier(t *testing.T) {
+	req := model.Request{
+		Question: "ERR-5023 是什么错误？",
+		Terms:    map[string]float64{"err-5023": 4, "错误": 3, "错": 3, "误": 3},
+		Passages: []record.Passage{
+			{N: 1, Path: "api.md", Title: "API", Headings: []string{"API", "错误"}, Score: 0.9,
+				Text: "例子：\n\n```\n{\"code\": \"ERR-4113\", \"message\": \"currency missing\"}\n```\n"},
+			{N: 2, Path: "codes.md", Title: "Codes", Headings: []string{"Codes", "ERR-5023"}, Score: 0.5,
+				Text: "### ERR-5023\n\nThe shop's API rejected our signature; the clock drifted.\n"},
+		},
+	}
+	var got strings.Builder
+	for ev, err := range NewExtractor().Generate(context.Background(), req) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.WriteString(ev.Text)
+	}
+	if want := "The shop's API rejected our signature; the clock drifted. [2]"; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
+	}
+}

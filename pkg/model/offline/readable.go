@@ -20,7 +20,7 @@ type passageSentence struct {
 // where that changes no word.
 func readable(passage string) []passageSentence {
 	var out []passageSentence
-	fenced := false
+	fenced, open := false, false // open: the last sentence ended in a semicolon
 	for start, end := range text.Sentences(passage) {
 		raw := strings.TrimSpace(passage[start:end])
 		switch {
@@ -37,12 +37,25 @@ func readable(passage string) []passageSentence {
 		case isHeadingLine(raw):
 			out = append(out, passageSentence{text: strings.Trim(raw, "# \t"), heading: true})
 		default:
-			if s := plain(raw); s != "" && !isQuestion(s) {
+			s := plain(raw)
+			switch {
+			case s == "" || isQuestion(s):
+			case open && stripMark(raw) == raw:
+				out[len(out)-1].text += " " + s
+			default:
 				out = append(out, passageSentence{text: s})
 			}
 		}
+		open = endsOpen(passage[start:end]) && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
 	}
 	return out
+}
+
+// endsOpen says whether a sentence ends in a semicolon with more behind it in
+// its paragraph. (The one of Chinese, ；, parts clauses that stand alone.)
+func endsOpen(s string) bool {
+	said := strings.TrimRight(s, " \t\n")
+	return strings.HasSuffix(said, ";") && !strings.Contains(s[len(said):], "\n\n")
 }
 
 func isHeadingLine(line string) bool {
