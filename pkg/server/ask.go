@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"kb/pkg/answer"
 	"kb/pkg/ask"
@@ -18,12 +17,8 @@ import (
 	"kb/pkg/session"
 )
 
-// maxBody is how many bytes a question may have with all that goes with it, and
-// bodyTime how long it may take to come.
-const (
-	maxBody  = 256 << 10
-	bodyTime = 15 * time.Second
-)
+// maxBody is how many bytes a question may have with all that goes with it.
+const maxBody = 256 << 10
 
 // ask answers a question, as one record.
 func (s *server) ask(w http.ResponseWriter, r *http.Request) error {
@@ -176,9 +171,7 @@ func readQuestion(w http.ResponseWriter, r *http.Request, talk bool) (*question,
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, failf(http.StatusUnsupportedMediaType, `the question is JSON: {"question":"…"}`)
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -209,3 +209,14 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 }
+
+// An IPv6 client does not get around its rate with its further addresses.
+func TestNetwork(t *testing.T) {
+	for client, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "::ffff:192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64", "@": "@",
+	} {
+		if got := network(client); got != want {
+			t.Errorf("%s: %s, want %s", client, got, want)
+		}
+	}
+}

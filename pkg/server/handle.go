@@ -64,6 +64,7 @@ func (s *server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
 	w.Header().Set("X-Request-Id", id)
 	secure(w.Header())
+	limitBody(w, r, s.ReadTimeout)
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.panicked(w, r, id, fault)

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"math"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -49,13 +50,28 @@ func (l *limiter) admit(r *http.Request, rt route) error {
 	if l.rate <= 0 || watching || loading {
 		return nil
 	}
-	wait := l.take(who)
+	wait := l.take(network(who))
 	if wait <= 0 {
 		return nil
 	}
 	f := failf(http.StatusTooManyRequests, "more than %g requests a second", l.rate)
 	f.retry = wait
 	return f
+}
+
+// network is what one client is taken to have: an address, or the 64 bits in
+// front of an IPv6 address, behind which each machine has as many addresses as
+// it likes.
+func network(who string) string {
+	ip, err := netip.ParseAddr(who)
+	if err != nil || ip.Unmap().Is4() {
+		return who
+	}
+	prefix, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return who
+	}
+	return prefix.String()
 }
 
 func (l *limiter) take(who string) (wait time.Duration) {

@@ -26,7 +26,10 @@ const (
 
 // search finds hits: what kb search writes, or kb rerank behind it.
 func (s *server) search(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query()
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return failf(http.StatusBadRequest, "the parameters cannot be read: %v (%% is written %%25, and ; %%3B)", err)
+	}
 	q, err := parseSearch(query)
 	if err != nil {
 		return err

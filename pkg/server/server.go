@@ -44,6 +44,7 @@ type Options struct {
 	Log          *slog.Logger // nil: nothing is logged
 	Now          func() time.Time
 	KeepAlive    time.Duration // between signs of life in a stream; 0: 15 s
+	ReadTimeout  time.Duration // that a client may take to send a request that is no upload; 0: 15 s
 	WriteTimeout time.Duration // that a client may take to accept a piece of a response; 0: 20 s
 }
 
@@ -80,6 +81,9 @@ func withDefaults(o Options) Options {
 	}
 	if o.KeepAlive == 0 {
 		o.KeepAlive = 15 * time.Second
+	}
+	if o.ReadTimeout == 0 {
+		o.ReadTimeout = 15 * time.Second
 	}
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = 20 * time.Second

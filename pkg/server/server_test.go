@@ -119,6 +119,8 @@ func TestBadInput(t *testing.T) {
 		{"GET", "/passages/x?context=many", "", 400, "context"},
 		{"GET", "/search", "", 400, "empty"},
 		{"GET", "/search?q=%20", "", 400, "empty"},
+		{"GET", "/search?q=100%", "", 400, "%25"},
+		{"GET", "/search?q=a;b", "", 400, "%3B"},
 		{"GET", "/search?q=a&q=b", "", 400, "2 times"},
 		{"GET", "/search?q=a&topk=3", "", 400, "topk"},
 		{"GET", "/search?q=a&top_k=0", "", 400, "1 to 100"},

@@ -38,7 +38,6 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) error {
 	if err := u.read(form); err != nil {
 		return err
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	if err := u.commit(); err != nil {
 		return err
 	}
@@ -55,28 +54,14 @@ func (s *server) form(w http.ResponseWriter, r *http.Request) (*multipart.Reader
 	if r.ContentLength > limit {
 		return nil, tooLarge(s.MaxUpload)
 	}
-	body := &patientReader{r: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), until: time.Now().Add(uploadMost)}
-	return multipart.NewReader(body, params["boundary"]), nil
+	if body, ok := r.Body.(*patientBody); ok {
+		body.idle, body.until = uploadIdle, time.Now().Add(uploadMost)
+	}
+	return multipart.NewReader(http.MaxBytesReader(w, r.Body, limit), params["boundary"]), nil
 }
 
 func tooLarge(limit int64) error {
 	return failf(http.StatusRequestEntityTooLarge, "files may have %d bytes together", limit)
-}
-
-// patientReader lets a client take its time as long as bytes come.
-type patientReader struct {
-	r       io.Reader
-	control *http.ResponseController
-	until   time.Time
-}
-
-func (p *patientReader) Read(b []byte) (int, error) {
-	next := time.Now().Add(uploadIdle)
-	if next.After(p.until) {
-		next = p.until
-	}
-	_ = p.control.SetReadDeadline(next)
-	return p.r.Read(b)
 }
 
 // upload is one request with files. Each is found good or not by itself; the
