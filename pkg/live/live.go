@@ -40,6 +40,7 @@ type Index struct {
 	mu      sync.Mutex
 	now     *version
 	failed  string // stamp of a version that could not be opened
+	failure error  // why
 	trouble string // the last warning
 	opened  int
 	places  places
@@ -144,8 +145,8 @@ func (x *Index) stamp(ctx context.Context) (string, error) {
 // Another caller may be about to: then, unless it must wait, it leaves it to
 // that one where some version is open.
 func (x *Index) follow(stamp string, wait bool) error {
-	if x.has(stamp) {
-		return nil
+	if known, err := x.knows(stamp); known {
+		return err
 	}
 	if wait || !x.opening.TryLock() {
 		if !wait && x.isOpen() {
@@ -154,15 +155,15 @@ func (x *Index) follow(stamp string, wait bool) error {
 		x.opening.Lock()
 	}
 	defer x.opening.Unlock()
-	if x.has(stamp) {
-		return nil
+	if known, err := x.knows(stamp); known {
+		return err
 	}
 	// Who asks may go away; what is opened is for all.
 	v, err := x.open(context.Background(), stamp)
 	if err != nil {
 		x.mu.Lock()
 		if x.now != nil {
-			x.failed = stamp
+			x.failed, x.failure = stamp, err
 		}
 		x.mu.Unlock()
 		return err
@@ -171,12 +172,29 @@ func (x *Index) follow(stamp string, wait bool) error {
 	return nil
 }
 
-// has says whether nothing is to be opened for the stamp. An index that went
-// away is served on.
-func (x *Index) has(stamp string) bool {
+// knows says whether nothing is to be opened for the stamp: because it is open,
+// or because it failed in a way that it would again. An index that went away is
+// served on.
+func (x *Index) knows(stamp string) (known bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.now != nil && (stamp == x.now.stamp || stamp == "" || stamp == x.failed)
+	switch {
+	case x.now == nil:
+		return false, nil
+	case stamp == x.now.stamp || stamp == "":
+		x.failed, x.failure = "", nil
+		return true, nil
+	case stamp == x.failed && lasting(x.failure):
+		return true, x.failure
+	}
+	return false, nil
+}
+
+// lasting says whether an error lies in the version itself, or in what it would
+// be searched with. Others, like too many open files, pass.
+func lasting(err error) bool {
+	var mismatch *search.MismatchError
+	return errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNewer) || errors.As(err, &mismatch)
 }
 
 func (x *Index) isOpen() bool {
@@ -207,7 +225,7 @@ func (x *Index) replace(v *version) {
 	old := x.now
 	x.now = v
 	if v != nil {
-		x.failed, x.trouble = "", ""
+		x.failed, x.failure, x.trouble = "", nil, ""
 		x.opened++
 	}
 	x.mu.Unlock()

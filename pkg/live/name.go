@@ -38,6 +38,8 @@ func baseName(sent string) (string, error) {
 		return refuse(fmt.Sprintf("it is longer than %d bytes", maxName))
 	case strings.ContainsFunc(sent, unicode.IsControl):
 		return refuse("it holds control characters")
+	case strings.ContainsFunc(name, turnsText):
+		return refuse("it holds characters that turn the direction of text, so that it looks like another name")
 	case strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$"):
 		return refuse("hidden files are not indexed")
 	case strings.HasSuffix(name, ".") || strings.TrimSpace(name) != name:
@@ -51,6 +53,8 @@ func baseName(sent string) (string, error) {
 	}
 	return name, nil
 }
+
+func turnsText(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // escapes says whether a name holds / \ . or NUL in the form of URLs.
 func escapes(name string) bool {

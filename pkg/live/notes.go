@@ -274,14 +274,15 @@ func (s *Staged) fill(content io.Reader, limit int64) error {
 }
 
 // read reads the file as a build would. Not every format can be given up while
-// it is read, so the next file waits for one that takes too long.
+// it is read, so the next file waits for one that takes too long, and not for
+// ever.
 func (n *Notes) read(ctx context.Context, s *Staged) error {
-	ctx, cancel := context.WithTimeout(ctx, n.o.ReadTime)
-	defer cancel()
-	leave, err := enter(ctx, n.reading)
+	leave, err := n.turnToRead(ctx)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, n.o.ReadTime)
+	defer cancel()
 	opt := n.o.Load
 	opt.Warn, opt.Status, opt.Known = nil, nil, nil
 	entry := load.Entry{Path: path.Join(filepath.ToSlash(n.o.Dir), s.dir, s.name)}
@@ -313,6 +314,15 @@ func (n *Notes) read(ctx context.Context, s *Staged) error {
 		return &RejectedError{s.name, r.Class, r.Reason}
 	}
 	return res.err
+}
+
+func (n *Notes) turnToRead(ctx context.Context) (leave func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, n.o.ReadTime)
+	defer cancel()
+	if leave, err = enter(waiting, n.reading); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: other files are being read; try again later", ErrConflict)
+	}
+	return leave, err
 }
 
 // Commit puts files in their places and indexes them, all or none.
@@ -508,9 +518,13 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 	return nil
 }
 
-// forget removes a document from the index.
+// forget removes a document from the index. An index that went away is built
+// anew, without it.
 func (n *Notes) forget(ctx context.Context, path string) error {
 	_, _, err := index.Remove(ctx, n.o.Index.o.Store, []string{path}, false)
+	if errors.Is(err, store.ErrNotFound) {
+		err = n.o.Build(ctx, false)
+	}
 	var gone *index.NoDocumentError
 	if err != nil && !errors.As(err, &gone) {
 		return err
