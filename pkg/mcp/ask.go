@@ -56,7 +56,7 @@ type claim struct {
 
 func (s *Server) askTool() (tool, error) {
 	t := &sdk.Tool{Name: "ask", Title: "Ask the notes", Description: askDescription}
-	return define(t, s.o.Searches || s.o.Answers, s.ask, func(schema) {})
+	return define(t, s.o.Searches || s.o.Answers, s.ask, func(in schema) { in.text("question", maxQuestion) })
 }
 
 func (s *Server) ask(ctx context.Context, _ *sdk.CallToolRequest, in askInput) (*sdk.CallToolResult, *askOutput, error) {

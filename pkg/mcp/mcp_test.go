@@ -191,6 +191,11 @@ func TestAsk(t *testing.T) {
 	if text, failed := call(t, c, "ask", arguments{"question": "who won the election on Mars?"}, &out); failed || !out.Refused || out.Reason == "" {
 		t.Errorf("%s\n%+v", text, out)
 	}
+	for tool, name := range map[string]string{"ask": "question", "search": "query"} {
+		if text, failed := call(t, c, tool, arguments{name: strings.Repeat("鹭", maxQuestion+1)}, nil); !failed {
+			t.Errorf("a question of a whole book: %s", text)
+		}
+	}
 	if text, failed := call(t, c, "ask", arguments{"question": "x", "session": "../x"}, nil); !failed {
 		t.Errorf("a bad session: %s", text)
 	}

@@ -43,6 +43,9 @@ func (s schema) count(name string, least, most, usual int) {
 	p.Default, _ = json.Marshal(usual) // a number always has a form
 }
 
+// text limits a text, in characters.
+func (s schema) text(name string, most int) { s.Properties[name].MaxLength = &most }
+
 // oneOf names the values of a text.
 func (s schema) oneOf(name string, values ...string) {
 	for _, v := range values {

@@ -20,6 +20,10 @@ Use it first, for any question that the notes may answer. Chinese and English; i
 // The most that one search returns: what an agent reads at once.
 const maxHits = 50
 
+// maxQuestion is how many characters a question or a query may have: those that
+// are longer are no questions, and each of their words costs a look.
+const maxQuestion = 4000
+
 type searchInput struct {
 	Query string `json:"query" jsonschema:"a question or keywords"`
 	Mode  string `json:"mode,omitempty" jsonschema:"how to search: auto fits nearly always; bm25 for words and identifiers alone, vector for meaning alone, hybrid for both"`
@@ -51,6 +55,7 @@ type hit struct {
 func (s *Server) searchTool() (tool, error) {
 	t := &sdk.Tool{Name: "search", Title: "Search the notes", Description: searchDescription}
 	return define(t, s.o.Searches, s.search, func(in schema) {
+		in.text("query", maxQuestion)
 		in.count("top_k", 1, maxHits, cmp.Or(s.o.Ask.Search.TopK, search.DefaultTopK))
 		in.oneOf("mode", search.ModeAuto, search.ModeBM25, search.ModeVector, search.ModeHybrid)
 	})
