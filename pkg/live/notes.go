@@ -101,15 +101,36 @@ func (n *Notes) Close(ctx context.Context) error {
 	return err
 }
 
-// Sync brings the index in step with the folder; it waits for other writers.
+// Sync brings the index in step with the folder. It waits for a process that
+// writes, and has others take their turn meanwhile, to be told so at once.
 func (n *Notes) Sync(ctx context.Context) error {
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		err := n.sync(ctx)
+		if !errors.Is(err, store.ErrLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// How long Sync waits before it looks again whether it can write.
+const (
+	firstWait = 250 * time.Millisecond
+	lastWait  = 30 * time.Second
+)
+
+func (n *Notes) sync(ctx context.Context) error {
 	leave, err := enter(ctx, n.turn)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	n.sweep()
-	if err := n.o.Build(ctx, true); err != nil {
+	if err := n.o.Build(ctx, false); err != nil {
 		return err
 	}
 	return n.o.Index.Refresh(ctx)

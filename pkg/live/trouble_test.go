@@ -1,9 +1,13 @@
 package live_test
 
 import (
+	"context"
 	"errors"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"kb/pkg/live"
 	"kb/pkg/search"
@@ -72,5 +76,40 @@ func TestRemoveWithoutIndex(t *testing.T) {
 	}
 	if _, err := os.Stat("notes/a.md"); !os.IsNotExist(err) {
 		t.Errorf("the file: %v", err)
+	}
+}
+
+// While another process writes, a sync waits for it, and an upload is told.
+func TestUploadDuringSyncThatWaits(t *testing.T) {
+	p := newPlace(t, 0)
+	var locked atomic.Bool
+	locked.Store(true)
+	tried := make(chan struct{}, 100)
+	notes := live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, wait bool) error {
+		tried <- struct{}{}
+		if locked.Load() && wait {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if locked.Load() {
+			return store.ErrLocked
+		}
+		return p.build(ctx, wait)
+	}})
+	done := make(chan error, 1)
+	go func() { done <- notes.Sync(t.Context()) }()
+	<-tried
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := notes.Add(ctx, "a.md", strings.NewReader("# A\n\nalpha")); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("an upload: %v", err)
+	}
+	p.write("b.md", "# B\n\nbeta")
+	locked.Store(false)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got := p.paths(); got != "b.md" {
+		t.Errorf("indexed are %q", got)
 	}
 }
