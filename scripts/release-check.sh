@@ -27,6 +27,6 @@ cmp "$work/first" "$work/second"
 echo 'release: the same bytes from another folder'
 
 go run ./scripts/notices >"$work/NOTICES.txt"
-echo "release: notices of $(grep -c '^====.*' "$work/NOTICES.txt" | awk '{print $1 / 2}') licences"
+echo "release: $(($(grep -cE '^={78}$' "$work/NOTICES.txt") / 2)) licence texts"
 
 (cd scripts/goreleaser && go run . ../../.goreleaser.yaml)
