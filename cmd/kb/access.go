@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -92,8 +93,13 @@ func (f *accessFlags) secure(opt *server.Options, s *settings) error {
 	if public && !f.rated {
 		opt.Rate = 20
 	}
-	if opt.Rate < 0 {
-		return usagef("--rate %g: must be at least 0", opt.Rate)
+	if !(opt.Rate >= 0) || math.IsInf(opt.Rate, 0) {
+		return usagef("--rate %g: must be a number of at least 0", opt.Rate)
+	}
+	for _, h := range f.hosts {
+		if _, _, err := net.SplitHostPort(h); err == nil || strings.Contains(h, "/") {
+			return withHint(usagef("--host %q is not the name of a host", h), "leave out the port and what is around the name")
+		}
 	}
 	for i, origin := range f.origins {
 		if origin == "*" && opt.Token == "" {

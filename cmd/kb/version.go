@@ -20,7 +20,7 @@ func newVersion(e *env) *cobra.Command {
 		Use:         "version",
 		Short:       "of kb and its build",
 		Long:        versionLong,
-		Example:     "  kb version --json | jq -r .revision",
+		Example:     "  kb version --json | jq -r .version",
 		Args:        args(cobra.NoArgs),
 		Annotations: about(),
 		RunE: func(*cobra.Command, []string) error {

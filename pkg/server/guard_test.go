@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,17 @@ func TestNetwork(t *testing.T) {
 	} {
 		if got := network(client); got != want {
 			t.Errorf("%s: %s, want %s", client, got, want)
+		}
+	}
+}
+
+func TestLoggedPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/documents/ab12": "/documents/ab12", "/chat/stream": "/chat/stream",
+		"/chat/trip": "/chat/…", "/chat/trip/history": "/chat/…/history",
+	} {
+		if got := loggedPath(httptest.NewRequest("GET", path, nil)); got != want {
+			t.Errorf("%s is logged as %s, want %s", path, got, want)
 		}
 	}
 }

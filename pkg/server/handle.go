@@ -71,7 +71,7 @@ func (s *server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		}
 		took := s.Now().Sub(began)
 		s.metrics.request(w.route, r.Method, w.code(), took)
-		s.Log.Info("request", "id", id, "client", client(r), "method", r.Method, "path", r.URL.Path,
+		s.Log.Info("request", "id", id, "client", client(r), "method", r.Method, "path", loggedPath(r),
 			"status", w.code(), "bytes", w.bytes, "ms", took.Milliseconds())
 		if w.broken {
 			panic(http.ErrAbortHandler) // the connection is of no more use
@@ -86,6 +86,20 @@ func (s *server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// loggedPath is the path for the log, without the name of a session: who knows
+// that can read the conversation.
+func loggedPath(r *http.Request) string {
+	rest, ok := strings.CutPrefix(r.URL.Path, "/chat/")
+	if !ok || rest == "stream" {
+		return r.URL.Path
+	}
+	_, what, deeper := strings.Cut(rest, "/")
+	if deeper {
+		return "/chat/…/" + what
+	}
+	return "/chat/…"
 }
 
 // answer runs the handler of a route.
@@ -111,7 +125,7 @@ func (s *server) fail(w *response, r *http.Request, err error) {
 	}
 	f := failure(err)
 	if f.status >= 500 {
-		s.Log.Error("failed", "id", w.Header().Get("X-Request-Id"), "path", r.URL.Path, "error", err.Error())
+		s.Log.Error("failed", "id", w.Header().Get("X-Request-Id"), "path", loggedPath(r), "error", err.Error())
 	}
 	if w.status == 0 {
 		f.write(w)
@@ -125,7 +139,7 @@ const statusGone = 499
 // panicked answers with a 500 in place of what a handler could not finish.
 func (s *server) panicked(w *response, r *http.Request, id string, fault any) {
 	if fault != http.ErrAbortHandler {
-		s.Log.Error("panic", "id", id, "path", r.URL.Path, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+		s.Log.Error("panic", "id", id, "path", loggedPath(r), "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
 	}
 	if w.status == 0 {
 		failf(http.StatusInternalServerError, "%s", internal).write(w)

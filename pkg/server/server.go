@@ -64,13 +64,15 @@ type server struct {
 	limiter *limiter
 	metrics *metrics
 	flights flights
+	uploads chan struct{} // a place for each that is read
 	mux     *http.ServeMux
 }
 
 // New returns the handler of all routes.
 func New(o Options) http.Handler {
 	o = withDefaults(o)
-	s := &server{Options: o, guard: newGuard(o), limiter: newLimiter(o.Rate, o.Now), metrics: newMetrics(), mux: http.NewServeMux()}
+	s := &server{Options: o, guard: newGuard(o), limiter: newLimiter(o.Rate, o.Now), metrics: newMetrics(),
+		uploads: make(chan struct{}, maxUploads), mux: http.NewServeMux()}
 	s.register()
 	return s
 }

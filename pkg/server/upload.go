@@ -19,6 +19,7 @@ import (
 // come.
 const (
 	maxFiles     = 100
+	maxUploads   = 8 // requests that are read at once; more wait
 	uploadIdle   = 30 * time.Second
 	uploadMost   = 10 * time.Minute
 	formOverhead = 64 << 10 // bytes of a form that are no file's
@@ -32,6 +33,12 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) error {
 	form, err := s.form(w, r)
 	if err != nil {
 		return err
+	}
+	select {
+	case s.uploads <- struct{}{}:
+		defer func() { <-s.uploads }()
+	case <-r.Context().Done():
+		return r.Context().Err()
 	}
 	u := &upload{s: s, ctx: r.Context()}
 	defer u.discard()
