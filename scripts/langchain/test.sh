@@ -18,7 +18,7 @@ fi
 # A user's settings must not decide the result, and LangSmith gets nothing.
 for name in $(compgen -e | grep -E '^(KB_|LANG(CHAIN|SMITH)_)'); do unset "$name"; done
 
-questions=('建议每天学多久？' 'ERR-5023 是什么错误？' 'how long do we keep logs?' '黑洞蒸发辐射的物理机制是什么？')
+questions=('建议每天学多久？' 'What is ERR-5023?' 'how long do we keep logs?' '黑洞蒸发辐射的物理机制是什么？')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$venv/bin/python" scripts/langchain/chain.py --kb "$kb" --index index.jsonl.zst "${questions[@]}" >"$work/chain"
