@@ -112,7 +112,9 @@ func TestSecrets(t *testing.T) {
 	}{
 		{"30 401 that repeats the key", modeltest.URL, secret, echo, []string{"http://model.test/v1/embeddings: 401 Unauthorized: rejected credential Bearer ***"}},
 		{"30 401 that repeats the URL", "http://LEAKCANARYuser:LEAKCANARYpass@model.test/v1?key=LEAKCANARY%20key", "", echo, []string{"401", "***"}},
-		{"30 plain text", modeltest.URL, secret, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no: "+r.Header.Get("Authorization"), http.StatusForbidden) }, []string{"403 Forbidden: no: Bearer ***"}},
+		{"30 plain text", modeltest.URL, secret, func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "no: "+r.Header.Get("Authorization"), http.StatusForbidden)
+		}, []string{"403 Forbidden: no: Bearer ***"}},
 		{"30 in an answer", modeltest.URL, secret, func(w http.ResponseWriter, r *http.Request) {
 			w.Write([]byte("what is " + r.Header.Get("Authorization")))
 		}, []string{"what is Bearer ***"}},
