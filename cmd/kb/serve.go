@@ -28,6 +28,11 @@ line, shows a page for people at /, describes the API at /docs, and serves
 agents at /mcp (see kb mcp). What other programs build is served as soon as it
 is there; where there is no index yet, the folder of --notes is indexed first.
 
+Servers over one database (--index URL) need one folder of notes that all of them
+see, or --read-only for all but one: a document whose file a server never had
+stays in the index, but the server that has the file puts it back when another
+one deletes it.
+
 Files that are uploaded go into the folder of --notes and are indexed at once,
 and a document of it that is deleted over HTTP is deleted as a file, too. With
 --read-only neither is possible. Conversations are kept in memory for a day
@@ -106,6 +111,8 @@ type serving struct {
 	sync    bool     // the folder is part of the index, or was named
 	index   *live.Index
 	notes   *live.Notes
+
+	elsewhere int // documents of the folder's name that lie on other machines, as of the last build
 }
 
 func (v *serving) run(ctx context.Context) error {
@@ -246,6 +253,7 @@ func (v *serving) openFolder(ctx context.Context) error {
 	if b.opt, err = v.s.buildOptions(v.e, v.console, v.build); err != nil {
 		return err
 	}
+	b.opt.Shared = isURL(st.Name())
 	v.builder = b
 	folder := b.paths[0]
 	info, err := os.Stat(filepath.FromSlash(folder))
@@ -311,6 +319,11 @@ func (v *serving) rebuild(ctx context.Context, wait bool) error {
 	b.opt.Index.NoWait = !wait
 	began := v.e.now()
 	_, result, err := b.run(ctx, b.paths)
+	if err == nil && result.Elsewhere != v.elsewhere {
+		if v.elsewhere = result.Elsewhere; v.elsewhere > 0 {
+			b.c.warn(fmt.Sprintf("the index has %s of %s without a file here: kept, for another server may have it", count(v.elsewhere, "document"), b.paths[0]))
+		}
+	}
 	if err == nil && result.Written {
 		b.c.log.Info("index written", "documents", result.Info.Documents, "chunks", result.Info.Chunks, "created", result.Created,
 			"updated", result.Updated, "removed", result.Removed, "ms", v.e.now().Sub(began).Milliseconds())

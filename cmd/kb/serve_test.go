@@ -31,8 +31,9 @@ type served struct {
 	eof chan struct{}
 }
 
-// serve starts kb serve and waits until it listens.
-func serve(t *testing.T, dir string, env []string, args ...string) *served {
+// kbProgram is this program under the name of kb: it is what a test's main
+// makes of it.
+func kbProgram(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "kb")
 	self, err := os.Executable()
@@ -42,8 +43,14 @@ func serve(t *testing.T, dir string, env []string, args ...string) *served {
 	if err := os.Symlink(self, bin); err != nil {
 		t.Fatal(err)
 	}
+	return bin
+}
+
+// serve starts kb serve and waits until it listens.
+func serve(t *testing.T, dir string, env []string, args ...string) *served {
+	t.Helper()
 	s := &served{t: t, dir: dir, log: new(bytes.Buffer), eof: make(chan struct{})}
-	s.cmd = exec.Command(bin, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(kbProgram(t), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Dir = dir
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}, env...)
 	stderr, err := s.cmd.StderrPipe()

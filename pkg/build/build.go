@@ -33,6 +33,10 @@ type Options struct {
 	// CacheFile keeps the sizes and times of the files for the next build; ""
 	// for none. It belongs to one index and one working directory.
 	CacheFile string
+	// Shared means that other machines write to the store, too, and may have
+	// files in folders of the same names: a document whose file is missing is
+	// removed only if the cache knows that the file was here.
+	Shared bool
 	// Program is the version of kb: another one reads everything again.
 	Program string
 	Now     func() time.Time
@@ -56,6 +60,9 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 	o.Load.Known = b.known
 	o.Embed.Embedder = o.Embedder
 	o.Index.Store, o.Index.Warn = o.Store, o.Warn
+	if o.Shared {
+		o.Index.Keep = func(path string) bool { return !b.last.saw(path) }
+	}
 	documents := b.watch(load.Run(ctx, paths, o.Load))
 	chunks := embed.Run(ctx, chunk.Run(documents, o.Chunk), o.Embed)
 	reports, result, err := index.Run(ctx, chunks, o.Index)
@@ -70,7 +77,8 @@ type builder struct {
 	info    store.Info
 	docs    map[string]string         // hash by path, of what the index has
 	skipped map[string]record.Skipped // by path, the skipped files that the index lists
-	cache   *cache
+	last    *cache                    // of the last build, whatever its settings; may be nil
+	cache   *cache                    // the same, if its settings are those of this build
 	began   time.Time
 
 	mu      sync.Mutex
@@ -96,8 +104,12 @@ func (b *builder) open(ctx context.Context) error {
 		}
 		b.skipped[s.Path] = s
 	}
-	b.cache = readCache(b.o.CacheFile, b.settings())
-	if b.cache == nil || b.cache.version == b.info.Version {
+	b.last = readCache(b.o.CacheFile)
+	if b.last == nil || b.last.settings != b.settings() {
+		return nil
+	}
+	b.cache = b.last
+	if b.cache.version == b.info.Version {
 		return nil // the cache knows the documents
 	}
 	b.docs = map[string]string{}
@@ -204,13 +216,20 @@ func (b *builder) save(paths []string, reports []record.Record, result index.Res
 	c.whole = result.Skipped+result.Incomplete+result.Kept+result.Failed == 0
 	for _, r := range reports {
 		i, ok := r.(*record.Indexed)
-		if !ok || i.Status == record.StatusRemoved || i.Status == record.StatusKept || i.Status == record.StatusIncomplete {
+		if !ok || i.Status == record.StatusRemoved || i.Status == record.StatusIncomplete {
+			continue
+		}
+		if i.Status == record.StatusKept {
+			if b.last.saw(i.Path) {
+				c.files[i.Path] = unsure
+			}
 			continue
 		}
 		e, ok := b.entries[i.Path]
 		missing := result.Info.Vectors > 0 && i.Embedded+i.Reused < i.Chunks // to be embedded again
 		if !ok || b.hashes[i.Path] == "" || missing || tooFresh(e.Modified, b.began) {
 			c.whole = false
+			c.files[i.Path] = unsure
 			continue
 		}
 		c.files[i.Path] = seen{size: e.Size, modified: e.Modified.UnixNano(), hash: b.hashes[i.Path], chunks: i.Chunks, reused: i.Reused + i.Embedded}

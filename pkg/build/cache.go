@@ -31,16 +31,28 @@ type seen struct {
 	chunks, reused int
 }
 
+// unsure is a file that is there, and will be read again.
+var unsure = seen{size: -1}
+
 const cacheForm = "kb files 1"
+
+// saw says whether the last build knew of the file.
+func (c *cache) saw(path string) bool {
+	if c == nil {
+		return false
+	}
+	_, ok := c.files[path]
+	return ok
+}
 
 func (c *cache) has(e load.Entry) bool {
 	f, ok := c.files[e.Path]
 	return ok && f.size == e.Size && f.modified == e.Modified.UnixNano()
 }
 
-// readCache returns nil when there is no cache for these settings, or none
-// that can be read: it is only a cache.
-func readCache(name, settings string) *cache {
+// readCache returns nil when there is no cache that can be read: it is only a
+// cache.
+func readCache(name string) *cache {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil
@@ -51,7 +63,7 @@ func readCache(name, settings string) *cache {
 	for len(head) < cap(head) && lines.Scan() {
 		head = append(head, lines.Text())
 	}
-	if len(head) < cap(head) || head[0] != cacheForm || head[2] != settings {
+	if len(head) < cap(head) || head[0] != cacheForm {
 		return nil
 	}
 	c := &cache{version: head[1], settings: head[2], whole: head[3] == "whole", files: map[string]seen{}}

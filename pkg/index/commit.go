@@ -257,26 +257,31 @@ func (c *collector) planRemovals(p *plan, st *state, seen map[string]bool) error
 		}
 	}
 	slices.Sort(paths)
+	elsewhere := map[string]bool{}
 	for _, path := range paths {
 		skip, skipped := c.skipped[path]
 		walked := underAny(c.roots, path)
 		switch {
 		case skipped && record.Transient(skip.Class):
 			p.add(record.StatusKept, &record.Indexed{Path: path, Chunks: st.docs[path].Chunks, Reason: skip.Reason})
+		case walked && !skipped && c.opt.Keep != nil && c.opt.Keep(path):
+			elsewhere[path] = true
+			p.report = append(p.report, &record.Indexed{Path: path, Status: record.StatusKept, Chunks: st.docs[path].Chunks, Reason: "its file is not here"})
 		case walked || skipped && skip.Root == "":
 			p.remove = append(p.remove, path)
 			p.add(record.StatusRemoved, &record.Indexed{Path: path, Chunks: st.docs[path].Chunks, Reason: skip.Reason})
 		}
 	}
-	return c.guardEmpty(p, st, seen)
+	p.result.Elsewhere = len(elsewhere)
+	return c.guardEmpty(p, st, seen, elsewhere)
 }
 
 // guardEmpty refuses to remove all that the index has of a root: more likely
 // than a folder that was emptied on purpose is one that is not mounted, and
 // more likely than one whose documents all have other names now is another
 // folder of the same name. Documents that were renamed are known by their
-// hash; a single one may be replaced.
-func (c *collector) guardEmpty(p *plan, st *state, seen map[string]bool) error {
+// hash; a single one may be replaced. Those that lie elsewhere do not count.
+func (c *collector) guardEmpty(p *plan, st *state, seen, elsewhere map[string]bool) error {
 	if c.opt.AllowEmpty {
 		return nil
 	}
@@ -287,7 +292,7 @@ func (c *collector) guardEmpty(p *plan, st *state, seen map[string]bool) error {
 	for _, root := range c.roots {
 		known, left, others := 0, 0, 0
 		for path := range st.docs {
-			if under(root.Path, path) {
+			if under(root.Path, path) && !elsewhere[path] {
 				known++
 				if !removed[path] {
 					left++

@@ -46,8 +46,12 @@ type Options struct {
 	// AllowEmpty lets a root that has no documents any more remove all that
 	// the index has of it, and lets an index without documents be made.
 	AllowEmpty bool
-	NoWait     bool // fail with [store.ErrLocked] rather than wait for another writer
-	Warn       func(string)
+	// Keep says of a document below a root, whose file the walk did not find,
+	// whether it stays all the same: where several machines write, it may lie on
+	// another one. nil is false.
+	Keep   func(path string) bool
+	NoWait bool // fail with [store.ErrLocked] rather than wait for another writer
+	Warn   func(string)
 }
 
 // Result counts what a run did.
@@ -59,6 +63,7 @@ type Result struct {
 	Removed    int
 	Incomplete int
 	Kept       int
+	Elsewhere  int // documents that stay because of Options.Keep
 	Skipped    int // skipped records in the stream
 	NewSkipped int // those of them that are news, see [IsNews]
 	Failed     int // chunks that are stored without a vector because embed failed on them

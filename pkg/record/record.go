@@ -182,7 +182,7 @@ const (
 	StatusUnchanged  = "unchanged"
 	StatusRemoved    = "removed"
 	StatusIncomplete = "incomplete" // not all chunks came: nothing was changed
-	StatusKept       = "kept"       // the file could not be read this time: the version known is kept
+	StatusKept       = "kept"       // the file could not be read this time, or may lie on another machine: the version known is kept
 )
 
 // Export goes ahead of all that an index holds, written out by kb export: what
