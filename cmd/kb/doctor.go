@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +27,8 @@ const doctorLong = `doctor looks at the settings, the index and its folders, the
 caches, and says of each whether it is in order and what to do where it is not.
 With --online it sends each endpoint that is configured one tiny request, which
 may cost a fraction of a cent; without, no request leaves this machine, but for
-a greeting to Redis where KB_REDIS_URL is set.
+a greeting to Redis where KB_REDIS_URL is set. With --server it only asks a kb
+serve that runs whether it can answer, as the health check of a container does.
 
 Writes:  {"kind":"check","name":…,"status":"ok","detail":…,"hint":…}   status: ok, warn or fail`
 
@@ -32,6 +36,7 @@ func newDoctor(e *env, s *settings) *cobra.Command {
 	var (
 		out    outputFlags
 		online bool
+		server string
 	)
 	cmd := &cobra.Command{
 		Use:         "doctor",
@@ -42,6 +47,10 @@ func newDoctor(e *env, s *settings) *cobra.Command {
 		Annotations: about(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &doctor{e: e, s: s, online: online, human: out.human(e), w: jsonl.NewWriter(e.stdout)}
+			if cmd.Flags().Changed("server") {
+				d.server(cmd.Context(), server)
+				return d.end()
+			}
 			return d.run(cmd.Context())
 		},
 	}
@@ -50,6 +59,7 @@ func newDoctor(e *env, s *settings) *cobra.Command {
 	embedFlags(cmd, s)
 	rerankFlags(cmd, s)
 	chatFlags(cmd, s)
+	cmd.Flags().StringVar(&server, "server", "", "only ask the kb serve at this URL, like http://127.0.0.1:8080")
 	cmd.Flags().BoolVar(&online, "online", false, "send each endpoint one tiny request")
 	return cmd
 }
@@ -94,6 +104,11 @@ func (d *doctor) run(ctx context.Context) error {
 	}
 	d.folder("cache", os.UserCacheDir, "it keeps the text of PDF files and the times of notes; without it builds are slower")
 	d.folder("sessions", d.s.stateDir, "sessions of kb chat and kb ask --session are not remembered")
+	return d.end()
+}
+
+// end ends the output; a check that failed is an error.
+func (d *doctor) end() error {
 	if err := errors.Join(d.err, d.w.Flush()); err != nil || d.failed == 0 {
 		return err
 	}
@@ -285,6 +300,39 @@ func (d *doctor) redis(ctx context.Context) {
 		return
 	}
 	d.say("redis", checkOK, name, "")
+}
+
+// serverTimeout is the longest that a server may take to say how it is.
+const serverTimeout = 5 * time.Second
+
+// server asks a server for its health.
+func (d *doctor) server(ctx context.Context, url string) {
+	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/health", nil)
+	if err != nil {
+		d.fail("server", fmt.Errorf("--server %q: not a URL", url))
+		return
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.fail("server", err)
+		return
+	}
+	defer res.Body.Close()
+	var health struct {
+		Status    string
+		Documents int
+	}
+	err = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&health)
+	switch {
+	case res.StatusCode != http.StatusOK:
+		d.say("server", checkFail, fmt.Sprintf("%s: %s", url, res.Status), "its log says why")
+	case err != nil || health.Status == "":
+		d.say("server", checkFail, url+": not a kb serve", "name it by where kb serve listens: --server http://127.0.0.1:8080")
+	default:
+		d.say("server", checkOK, fmt.Sprintf("%s: %s", url, count(health.Documents, "document")), "")
+	}
 }
 
 // folder checks that kb can write below a folder of the user.

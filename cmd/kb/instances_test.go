@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,9 @@ func TestServeInstances(t *testing.T) {
 		t.Errorf("the session is %q, then %q", said.Session, next.Session)
 	}
 	for _, s := range []*served{a, b} {
+		if out, err := exec.Command(kbProgram(t), "doctor", "--text", "--server", s.url+"/").CombinedOutput(); err != nil || !strings.Contains(string(out), "2 documents") {
+			t.Errorf("kb doctor --server: %v: %s", err, out)
+		}
 		if status, body := s.do("GET", "/chat/"+said.Session+"/history"); status != http.StatusOK || strings.Count(body, `"answer"`) != 2 {
 			t.Errorf("the conversation: %d %s", status, body)
 		}
