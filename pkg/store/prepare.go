@@ -99,3 +99,24 @@ func CheckSettings(was Info, is Settings) error {
 	}
 	return nil
 }
+
+// Lists are the lists that a [Tx] was given, by path; nil where it leaves one as
+// it is. It is a part of each implementation.
+type Lists struct {
+	Skipped *[]record.Skipped
+	Roots   *[]record.Root
+}
+
+// SetSkipped replaces the list of skipped files.
+func (l *Lists) SetSkipped(list []record.Skipped) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.Skipped) int { return strings.Compare(a.Path, b.Path) })
+	l.Skipped = &list
+}
+
+// SetRoots replaces the list of roots.
+func (l *Lists) SetRoots(list []record.Root) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.Root) int { return strings.Compare(a.Path, b.Path) })
+	l.Roots = &list
+}

@@ -121,9 +121,9 @@ func (t *tx) sameSegment(p *plan, seg planSegment) int {
 // planLists makes the lines of skipped files and roots.
 func (t *tx) planLists(ctx context.Context, p *plan) error {
 	var records []record.Record
-	if t.skipped != nil {
-		for i := range *t.skipped {
-			records = append(records, &(*t.skipped)[i])
+	if t.Skipped != nil {
+		for i := range *t.Skipped {
+			records = append(records, &(*t.Skipped)[i])
 		}
 	} else if t.old != nil {
 		for s, err := range t.old.Skipped(ctx) {
@@ -133,9 +133,9 @@ func (t *tx) planLists(ctx context.Context, p *plan) error {
 			records = append(records, &s)
 		}
 	}
-	if t.roots != nil {
-		for i := range *t.roots {
-			records = append(records, &(*t.roots)[i])
+	if t.Roots != nil {
+		for i := range *t.Roots {
+			records = append(records, &(*t.Roots)[i])
 		}
 	} else if t.old != nil {
 		for r, err := range t.old.Roots(ctx) {

@@ -24,12 +24,11 @@ type tx struct {
 	reset        bool
 	puts         map[string]*pending
 	removed      map[string]bool
-	skipped      *[]record.Skipped // nil: as they were
-	roots        *[]record.Root
-	spill        spill
-	packed       []byte // memory for Put
-	dim          int    // of the vectors that were put; 0 for none yet
-	done         bool
+	store.Lists
+	spill  spill
+	packed []byte // memory for Put
+	dim    int    // of the vectors that were put; 0 for none yet
+	done   bool
 }
 
 // pending is a document that was put: its lines, texts and vectors lie in the
@@ -71,7 +70,7 @@ func (t *tx) Reset() {
 	clear(t.removed)
 	t.spill.close()
 	t.dim = 0
-	t.skipped, t.roots = new([]record.Skipped), new([]record.Root)
+	t.Skipped, t.Roots = new([]record.Skipped), new([]record.Root)
 }
 
 // Put adds or replaces a document. It fills in what a document says of its
@@ -252,20 +251,6 @@ func (t *tx) Remove(_ context.Context, path string) error {
 	delete(t.puts, path)
 	t.removed[path] = true
 	return nil
-}
-
-// SetSkipped replaces the list of skipped files.
-func (t *tx) SetSkipped(list []record.Skipped) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Skipped) int { return strings.Compare(a.Path, b.Path) })
-	t.skipped = &list
-}
-
-// SetRoots replaces the list of roots.
-func (t *tx) SetRoots(list []record.Root) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Root) int { return strings.Compare(a.Path, b.Path) })
-	t.roots = &list
 }
 
 // Rollback gives the lock back and drops what was not committed.

@@ -142,13 +142,13 @@ func (t *tx) lists(ctx context.Context, p *plan) (was string, err error) {
 		p.skipped, p.roots = string(out[0][0][0]), string(out[0][0][1])
 		was = p.skipped + "\x00" + p.roots
 	}
-	if t.skipped != nil {
-		if p.skipped, err = lines[record.Skipped](*t.skipped); err != nil {
+	if t.Skipped != nil {
+		if p.skipped, err = lines[record.Skipped](*t.Skipped); err != nil {
 			return "", err
 		}
 	}
-	if t.roots != nil {
-		p.roots, err = lines[record.Root](*t.roots)
+	if t.Roots != nil {
+		p.roots, err = lines[record.Root](*t.Roots)
 	}
 	return was, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -26,13 +24,12 @@ type tx struct {
 
 	puts    map[string]*put
 	removed map[string]bool
-	dropped []put             // put, and then replaced or removed within this change
-	skipped *[]record.Skipped // nil: as they were
-	roots   *[]record.Root    //
-	chunks  copier            // batches on their way
-	vectors copier            //
-	made    map[string]bool   // tables of this generation that exist
-	dim     int               // of the vectors that were put; 0 for none yet
+	dropped []put // put, and then replaced or removed within this change
+	store.Lists
+	chunks  copier          // batches on their way
+	vectors copier          //
+	made    map[string]bool // tables of this generation that exist
+	dim     int             // of the vectors that were put; 0 for none yet
 }
 
 // put is a document that was put.
@@ -156,7 +153,7 @@ func (t *tx) Reset() {
 	clear(t.removed)
 	t.dropped, t.dim = nil, 0
 	t.chunks.buf, t.vectors.buf = nil, nil
-	t.skipped, t.roots = new([]record.Skipped), new([]record.Root)
+	t.Skipped, t.Roots = new([]record.Skipped), new([]record.Root)
 }
 
 // Put adds or replaces a document, see [store.Prepare].
@@ -266,20 +263,6 @@ func (t *tx) Remove(_ context.Context, path string) error {
 		t.removed[path] = true
 	}
 	return nil
-}
-
-// SetSkipped replaces the list of skipped files.
-func (t *tx) SetSkipped(list []record.Skipped) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Skipped) int { return strings.Compare(a.Path, b.Path) })
-	t.skipped = &list
-}
-
-// SetRoots replaces the list of roots.
-func (t *tx) SetRoots(list []record.Root) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Root) int { return strings.Compare(a.Path, b.Path) })
-	t.roots = &list
 }
 
 // Rollback ends the transaction, and with it the lock.

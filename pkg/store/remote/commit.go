@@ -179,7 +179,7 @@ func (g *garbage) segment(s *segment) {
 // that was put counts as changed: that its chunks are the same does not prove
 // that its vectors are.
 func (c *change) unchanged() bool {
-	return c.old != nil && !c.reset && len(c.tx.docs) == 0 && c.skipped == nil && c.roots == nil &&
+	return c.old != nil && !c.reset && len(c.tx.docs) == 0 && c.Skipped == nil && c.Roots == nil &&
 		c.m.Version == c.old.m.Version
 }
 
@@ -433,7 +433,7 @@ func (c *change) writeRest(ctx context.Context) error {
 func (c *change) writeLists(ctx context.Context) error {
 	l := &lists{}
 	if c.old != nil {
-		if c.skipped == nil && c.roots == nil {
+		if c.Skipped == nil && c.Roots == nil {
 			c.m.Lists = c.old.m.Lists
 			return nil
 		}
@@ -443,11 +443,11 @@ func (c *change) writeLists(ctx context.Context) error {
 		}
 		c.garbage.Rows = c.old.m.Lists.keys(c.garbage.Rows)
 	}
-	if c.skipped != nil {
-		l.Skipped = *c.skipped
+	if c.Skipped != nil {
+		l.Skipped = *c.Skipped
 	}
-	if c.roots != nil {
-		l.Roots = *c.roots
+	if c.Roots != nil {
+		l.Roots = *c.Roots
 	}
 	content, err := json.Marshal(l)
 	if err != nil {

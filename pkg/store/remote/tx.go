@@ -32,9 +32,8 @@ type tx struct {
 	count    int               // keys given out
 	out      batch
 	wrote    bool
-	skipped  *[]record.Skipped // nil: as they were
-	roots    *[]record.Root
-	done     bool
+	store.Lists
+	done bool
 }
 
 // batch holds back rows and vectors, to write many at once.
@@ -146,7 +145,7 @@ func (t *tx) Reset() {
 	clear(t.removed)
 	t.dropped = append(t.dropped, t.parts...)
 	t.table, t.dim, t.seg, t.parts, t.out.vectors = "", 0, newBuilder(), nil, nil
-	t.skipped, t.roots = new([]record.Skipped), new([]record.Root)
+	t.Skipped, t.Roots = new([]record.Skipped), new([]record.Root)
 }
 
 // Put adds or replaces a document.
@@ -369,20 +368,6 @@ func (t *tx) Remove(_ context.Context, path string) error {
 	}
 	t.forget(path)
 	return nil
-}
-
-// SetSkipped replaces the list of skipped files.
-func (t *tx) SetSkipped(list []record.Skipped) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Skipped) int { return strings.Compare(a.Path, b.Path) })
-	t.skipped = &list
-}
-
-// SetRoots replaces the list of roots.
-func (t *tx) SetRoots(list []record.Root) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Root) int { return strings.Compare(a.Path, b.Path) })
-	t.roots = &list
 }
 
 // Rollback deletes what was written and gives the lease back.
