@@ -158,6 +158,5 @@ func FuzzClaims(f *testing.F) {
 				t.Fatalf("claim %+v", c)
 			}
 		}
-		Mark(&record.Answer{Text: text, Claims: got})
 	})
 }

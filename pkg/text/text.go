@@ -7,16 +7,6 @@ package text
 
 import "unicode"
 
-// HasHan says whether s contains a Chinese character.
-func HasHan(s string) bool {
-	for _, r := range s {
-		if isHan(r) {
-			return true
-		}
-	}
-	return false
-}
-
 // IsChinese says whether a question is put in Chinese, so that the answer
 // should be too: it has no kana, and at least as many Chinese characters as
 // words of other scripts ("rotate_keys 怎么用" is, "what does 道 mean" is not).
