@@ -163,7 +163,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// TestNumbersInBase64 holds the tables against encoding/base64, at all lengths
+// TestNumbersInBase64 holds both ways against encoding/base64, at all lengths
 // around the steps in which they work.
 func TestNumbersInBase64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

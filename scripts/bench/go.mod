@@ -8,6 +8,8 @@ replace kb => ../..
 
 require kb v0.0.0
 
+require github.com/segmentio/asm v1.2.1 // indirect
+
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
