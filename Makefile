@@ -52,6 +52,7 @@ test:
 check: kb
 	$(GO) vet ./...
 	@test -z "$$(gofmt -l cmd pkg scripts)" || { gofmt -l cmd pkg scripts; echo 'check: run gofmt on these files' >&2; exit 1; }
+	@large=$$(git ls-files -z 2>/dev/null | xargs -0 -r du -k | awk '$$1 > 8192'); test -z "$$large" || { echo "check: too large for the repository: $$large" >&2; exit 1; }
 	scripts/check-index.sh ./kb
 
 fuzz:
