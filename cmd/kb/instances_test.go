@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"kb/pkg/cache/redistest"
+	"kb/pkg/store/pgvector"
 	"kb/pkg/store/pgvector/pgtest"
 )
 
@@ -21,7 +22,8 @@ import (
 // what is done at one of them is seen at the other.
 func TestServeInstances(t *testing.T) {
 	shared := notesFolder(t)
-	env := []string{"KB_INDEX=" + pgtest.URL(t), "KB_REDIS_URL=" + redistest.Start(t)}
+	index := pgtest.URL(t)
+	env := []string{"KB_INDEX=" + index, "KB_REDIS_URL=" + redistest.Start(t)}
 	a := serve(t, shared, env)
 	there := t.TempDir() // where another machine has the same folder
 	if err := os.Symlink(filepath.Join(shared, "notes"), filepath.Join(there, "notes")); err != nil {
@@ -46,6 +48,7 @@ func TestServeInstances(t *testing.T) {
 			t.Errorf("the conversation: %d %s", status, body)
 		}
 	}
+	refusedWhileLocked(t, a, index, filepath.Join(shared, "notes", "refused.md"))
 	if status, body := b.do("DELETE", "/documents/"+id); status != http.StatusNoContent {
 		t.Fatalf("DELETE: %d %s", status, body)
 	}
@@ -54,6 +57,33 @@ func TestServeInstances(t *testing.T) {
 	}
 	if got := fmt.Sprint(a.documents(), b.documents()); got != "[notes/course.md] [notes/course.md]" {
 		t.Errorf("in the end: %s", got)
+	}
+}
+
+// refusedWhileLocked uploads a file while another process writes to the index.
+// That it is refused before it is placed, where that process might read it, shows
+// in that what stands in its place makes no difference.
+func refusedWhileLocked(t *testing.T, s *served, index, place string) {
+	t.Helper()
+	st, err := pgvector.New(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	tx, err := st.Begin(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	if err := os.Mkdir(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(place)
+	var refused struct{ Error struct{ Message string } }
+	body, contentType := form(filepath.Base(place), "The parrot is refused.")
+	s.post("/documents", contentType, body, http.StatusConflict, &refused)
+	if !strings.Contains(refused.Error.Message, "by another process") {
+		t.Errorf("an upload while another process writes: %s", refused.Error.Message)
 	}
 }
 

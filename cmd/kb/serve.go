@@ -13,6 +13,7 @@ import (
 
 	"kb/pkg/ask"
 	"kb/pkg/build"
+	"kb/pkg/index"
 	"kb/pkg/live"
 	"kb/pkg/mcp"
 	"kb/pkg/model"
@@ -112,7 +113,8 @@ type serving struct {
 	index   *live.Index
 	notes   *live.Notes
 
-	elsewhere int // documents of the folder's name that lie on other machines, as of the last build
+	empty     bool // it was told that there are no documents yet
+	elsewhere int  // documents of the folder's name that lie on other machines, as of the last build
 }
 
 func (v *serving) run(ctx context.Context) error {
@@ -305,8 +307,9 @@ func withStep(err error) error {
 	return err
 }
 
-// rebuild brings the index in step with the folder of notes.
-func (v *serving) rebuild(ctx context.Context, wait bool) error {
+// rebuild brings the index in step with the folder of notes, by a change that
+// was begun, or by one that it begins before it reads a file.
+func (v *serving) rebuild(ctx context.Context, tx store.Tx) error {
 	b := *v.builder
 	known, err := knownIndex(ctx, b.opt.Store)
 	if err != nil {
@@ -316,9 +319,16 @@ func (v *serving) rebuild(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer b.c.close()
-	b.opt.Index.NoWait = !wait
+	b.opt.Tx, b.opt.Lock, b.opt.Index.NoWait = tx, true, true
 	began := v.e.now()
 	_, result, err := b.run(ctx, b.paths)
+	if errors.Is(err, index.ErrNothing) { // a first start, before the first upload
+		if !v.empty {
+			b.c.log.Info("no documents yet", "folder", b.paths[0])
+		}
+		v.empty = true
+		return nil
+	}
 	if err == nil && result.Elsewhere != v.elsewhere {
 		if v.elsewhere = result.Elsewhere; v.elsewhere > 0 {
 			b.c.warn(fmt.Sprintf("the index has %s of %s without a file here: kept, for another server may have it", count(v.elsewhere, "document"), b.paths[0]))

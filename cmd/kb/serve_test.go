@@ -173,6 +173,22 @@ func notesFolder(t *testing.T) string {
 	return dir
 }
 
+// A first start, in a folder without notes, warns of nothing, and takes the
+// first upload.
+func TestServeFirstStart(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "notes"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, dir, nil)
+	s.upload("a.md", "The parrot speaks.")
+	s.terminate()
+	s.wait(exitOK)
+	if log := s.log.String(); strings.Contains(log, "WARN") || !strings.Contains(log, "no documents yet") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
 // SIGTERM lets an answer and an upload end that have begun, and takes nothing
 // new; the exit code is that of a good end.
 func TestServeTerminated(t *testing.T) {

@@ -37,6 +37,12 @@ type Options struct {
 	// files in folders of the same names: a document whose file is missing is
 	// removed only if the cache knows that the file was here.
 	Shared bool
+	// Tx is a change of the store that was begun already, and is made here. With
+	// Lock, one is begun before a file is read: where another writer holds the
+	// lock, nothing has been embedded in vain. Else it is begun late, and an
+	// embedding run keeps no other writer out.
+	Tx   store.Tx
+	Lock bool
 	// Program is the version of kb: another one reads everything again.
 	Program string
 	Now     func() time.Time
@@ -49,7 +55,7 @@ type Options struct {
 // Run brings the store in step with the files and folders at the paths. It
 // returns what [index.Run] does.
 func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index.Result, error) {
-	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}, skipped: map[string]record.Skipped{}}
+	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}}
 	if err := b.open(ctx); err != nil {
 		return nil, index.Result{}, err
 	}
@@ -57,9 +63,20 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 		reports, result := b.unchanged()
 		return reports, result, err
 	}
+	o.Index.Store = o.Store
+	if o.Tx == nil && o.Lock {
+		var err error
+		if o.Tx, err = b.lock(ctx); err != nil {
+			return nil, index.Result{}, err
+		}
+		defer o.Tx.Rollback()
+	}
+	if o.Tx != nil {
+		o.Index.Store = store.Held(o.Store, o.Tx)
+	}
 	o.Load.Known = b.known
 	o.Embed.Embedder = o.Embedder
-	o.Index.Store, o.Index.Warn = o.Store, o.Warn
+	o.Index.Warn = o.Warn
 	if o.Shared {
 		o.Index.Keep = func(path string) bool { return !b.last.saw(path) }
 	}
@@ -86,9 +103,23 @@ type builder struct {
 	hashes  map[string]string     // of what was loaded or known
 }
 
+// lock begins the change, and looks at what others wrote until then.
+func (b *builder) lock(ctx context.Context) (store.Tx, error) {
+	tx, err := b.o.Store.Begin(ctx, !b.o.Index.NoWait)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.open(ctx); err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	return tx, nil
+}
+
 // open looks at the index and at the cache.
 func (b *builder) open(ctx context.Context) error {
 	b.began = b.o.Now()
+	b.info, b.docs, b.skipped, b.last, b.cache = store.Info{}, nil, map[string]record.Skipped{}, nil, nil
 	r, err := b.o.Store.Open(ctx)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

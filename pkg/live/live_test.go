@@ -14,7 +14,9 @@ import (
 	"kb/pkg/build"
 	"kb/pkg/chunk"
 	"kb/pkg/live"
+	"kb/pkg/model"
 	"kb/pkg/model/offline"
+	"kb/pkg/record"
 	"kb/pkg/search"
 	"kb/pkg/store"
 	"kb/pkg/store/flat"
@@ -28,6 +30,8 @@ type place struct {
 	index *live.Index
 	notes *live.Notes
 
+	embedder embedder
+
 	mu       sync.Mutex
 	warnings []string
 	failing  error // of the next builds
@@ -35,7 +39,7 @@ type place struct {
 
 func newPlace(t *testing.T, maxSize int64) *place {
 	t.Chdir(t.TempDir())
-	p := &place{t: t, store: &counting{Store: flat.New("index.jsonl.zst", flat.Resident(1<<30))}}
+	p := &place{t: t, embedder: embedder{Embedder: offline.NewEmbedder()}, store: &counting{Store: flat.New("index.jsonl.zst", flat.Resident(1<<30))}}
 	warn := func(msg string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -47,6 +51,17 @@ func newPlace(t *testing.T, maxSize int64) *place {
 	t.Cleanup(p.index.Close)
 	p.notes = live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: p.build, MaxSize: maxSize})
 	return p
+}
+
+// embedder counts its calls.
+type embedder struct {
+	model.Embedder
+	calls atomic.Int32
+}
+
+func (e *embedder) Embed(ctx context.Context, purpose model.Purpose, texts []string) ([]record.Vector, error) {
+	e.calls.Add(1)
+	return e.Embedder.Embed(ctx, purpose, texts)
 }
 
 // counting counts the readers that are open.
@@ -74,13 +89,13 @@ func (c *counted) Close() error {
 	return c.Reader.Close()
 }
 
-func (p *place) build(ctx context.Context, wait bool) error {
+func (p *place) build(ctx context.Context, tx store.Tx) error {
 	if p.failing != nil {
 		return p.failing
 	}
-	o := build.Options{Store: p.store, Embedder: offline.NewEmbedder(), Now: time.Now,
+	o := build.Options{Store: p.store, Embedder: &p.embedder, Now: time.Now,
 		Chunk: chunk.Options{Size: 60, Overlap: 20}}
-	o.Index.NoWait = !wait
+	o.Tx, o.Lock, o.Index.NoWait = tx, true, true
 	_, _, err := build.Run(ctx, []string{"notes"}, o)
 	return err
 }
@@ -98,7 +113,7 @@ func (p *place) write(name, text string) {
 
 func (p *place) rebuild() {
 	p.t.Helper()
-	if err := p.build(p.t.Context(), true); err != nil {
+	if err := p.build(p.t.Context(), nil); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -53,9 +53,10 @@ type NotesOptions struct {
 	Dir string
 	// Load says how files are read, and which.
 	Load load.Options
-	// Build brings the index in step with the folder; without wait it fails
+	// Build brings the index in step with the folder, by the change that was
+	// begun. Where that is nil it begins one before it reads any file, and fails
 	// with [store.ErrLocked] while another process writes.
-	Build func(ctx context.Context, wait bool) error
+	Build func(ctx context.Context, tx store.Tx) error
 	// MaxSize of a file in bytes, and how long it may take to be read once it
 	// is there; 0: [load.MaxSize], a minute.
 	MaxSize  int64
@@ -66,9 +67,11 @@ type NotesOptions struct {
 // goroutines at once: what they change is changed one after the other.
 //
 // A new file is written beside its place, in a hidden folder, and read there:
-// one that gives no document never gets into the notes. Then it takes its
-// place, and the index is brought in step. Where that fails, what was there
-// before is put back, so that folder and index always tell the same.
+// one that gives no document never gets into the notes. Then the index is
+// locked, the file takes its place, and the index is brought in step: so another
+// server of the same folder, which reads it under the lock, sees no file that is
+// refused. Where the build fails, what was there before is put back, so that
+// folder and index always tell the same.
 type Notes struct {
 	o       NotesOptions
 	turn    chan struct{} // holds one token: who has it may change things
@@ -130,10 +133,15 @@ func (n *Notes) sync(ctx context.Context) error {
 	}
 	defer leave()
 	n.sweep()
-	if err := n.o.Build(ctx, false); err != nil {
+	if err := n.o.Build(ctx, nil); err != nil {
 		return err
 	}
 	return n.o.Index.Refresh(ctx)
+}
+
+// begin locks the index, unless another process writes.
+func (n *Notes) begin(ctx context.Context) (store.Tx, error) {
+	return n.o.Index.o.Store.Begin(ctx, false)
 }
 
 // sweep removes what a process that was killed left behind an hour ago or
@@ -362,6 +370,11 @@ func (n *Notes) Commit(ctx context.Context, files ...*Staged) ([]*Added, error) 
 	if err != nil {
 		return nil, err
 	}
+	tx, err := n.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
 	var placed []*Staged
 	undo := func(err error) ([]*Added, error) {
 		for _, s := range slices.Backward(placed) {
@@ -375,7 +388,7 @@ func (n *Notes) Commit(ctx context.Context, files ...*Staged) ([]*Added, error) 
 		}
 		placed = append(placed, s)
 	}
-	if err := n.o.Build(ctx, false); err != nil {
+	if err := n.o.Build(ctx, tx); err != nil {
 		return undo(err)
 	}
 	if err := n.o.Index.Refresh(ctx); err != nil {
@@ -427,7 +440,7 @@ func (n *Notes) added(ctx context.Context, files []*Staged, before map[string]st
 		d, ok := after[p]
 		if !ok || d.Hash != s.hash {
 			_, err := undo(fmt.Errorf("%s: %w: it was changed or could not be indexed", p, ErrConflict))
-			return nil, errors.Join(err, n.o.Build(ctx, true), n.o.Index.Refresh(ctx))
+			return nil, errors.Join(err, n.buildAgain(ctx), n.o.Index.Refresh(ctx))
 		}
 		status := record.StatusCreated
 		if old, known := before[p]; known && old.Hash == d.Hash {
@@ -438,6 +451,16 @@ func (n *Notes) added(ctx context.Context, files []*Staged, before map[string]st
 		out = append(out, &Added{ID: d.ID, Path: p, Status: status, Chunks: d.Chunks})
 	}
 	return out, nil
+}
+
+// buildAgain waits for a process that writes.
+func (n *Notes) buildAgain(ctx context.Context) error {
+	tx, err := n.o.Index.o.Store.Begin(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return n.o.Build(ctx, tx)
 }
 
 // place moves the file to its place, and keeps what was there.
@@ -507,11 +530,16 @@ func (n *Notes) Remove(ctx context.Context, id string) error {
 }
 
 // remove takes the file out of its folder, then the document out of the index,
-// and puts the file back where that fails.
+// which is locked before, and puts the file back where that fails.
 func (n *Notes) remove(ctx context.Context, path, rel string) error {
+	tx, err := n.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
 	root, err := os.OpenRoot(filepath.FromSlash(n.o.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return n.forget(ctx, path)
+		return n.forget(ctx, tx, path)
 	}
 	if err != nil {
 		return err
@@ -520,7 +548,7 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 	info, err := root.Lstat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return n.forget(ctx, path)
+		return n.forget(ctx, tx, path)
 	case err != nil || !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file of the folder", ErrConflict, path)
 	}
@@ -532,7 +560,7 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 	if err := root.Rename(rel, dir+"/old"); err != nil {
 		return unwritable(err)
 	}
-	if err := n.forget(ctx, path); err != nil {
+	if err := n.forget(ctx, tx, path); err != nil {
 		return errors.Join(err, root.Rename(dir+"/old", rel))
 	}
 	syncFolder(root)
@@ -541,10 +569,10 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 
 // forget removes a document from the index. An index that went away is built
 // anew, without it.
-func (n *Notes) forget(ctx context.Context, path string) error {
-	_, _, err := index.Remove(ctx, n.o.Index.o.Store, []string{path}, false)
+func (n *Notes) forget(ctx context.Context, tx store.Tx, path string) error {
+	_, _, err := index.Remove(ctx, store.Held(n.o.Index.o.Store, tx), []string{path}, false)
 	if errors.Is(err, store.ErrNotFound) {
-		err = n.o.Build(ctx, false)
+		err = n.o.Build(ctx, tx)
 	}
 	var gone *index.NoDocumentError
 	if err != nil && !errors.As(err, &gone) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kb/pkg/live"
+	"kb/pkg/store"
 )
 
 // Whatever goes wrong with a change, folder and index tell what they told
@@ -66,7 +67,7 @@ func TestClose(t *testing.T) {
 	p.write("a.md", "# A\n\nalpha")
 	p.rebuild()
 	building := make(chan struct{})
-	p.notes = live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, _ bool) error {
+	p.notes = live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, _ store.Tx) error {
 		close(building)
 		<-ctx.Done() // an endpoint that does not answer
 		return ctx.Err()

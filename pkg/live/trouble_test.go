@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"kb/pkg/live"
 	"kb/pkg/search"
 	"kb/pkg/store"
+	"kb/pkg/store/flat"
 )
 
 // A version that could not be opened for a reason that passes is opened later;
@@ -79,33 +80,47 @@ func TestRemoveWithoutIndex(t *testing.T) {
 	}
 }
 
-// While another process writes, a sync waits for it, and an upload is told.
-func TestUploadDuringSyncThatWaits(t *testing.T) {
+// While another process writes, uploads and removals are refused before the
+// folder is touched, which that process may be reading, and a sync waits without
+// embedding anything.
+func TestLocked(t *testing.T) {
 	p := newPlace(t, 0)
-	var locked atomic.Bool
-	locked.Store(true)
-	tried := make(chan struct{}, 100)
-	notes := live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, wait bool) error {
-		tried <- struct{}{}
-		if locked.Load() && wait {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		if locked.Load() {
-			return store.ErrLocked
-		}
-		return p.build(ctx, wait)
+	p.write("a.md", "# A\n\nalpha")
+	p.rebuild()
+	tx, err := flat.New("index.jsonl.zst").Begin(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	p.write("b.md", "# B\n\nbeta")
+	embedded := p.embedder.calls.Load()
+	tried := make(chan error, 100)
+	notes := live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, tx store.Tx) error {
+		err := p.build(ctx, tx)
+		tried <- err
+		return err
 	}})
 	done := make(chan error, 1)
 	go func() { done <- notes.Sync(t.Context()) }()
-	<-tried
+	if err := <-tried; !errors.Is(err, store.ErrLocked) || p.embedder.calls.Load() != embedded {
+		t.Errorf("a sync: %v, embedded %d times", err, p.embedder.calls.Load()-embedded)
+	}
+
+	for _, name := range []string{"a.md", "c.md"} { // folders that would be in the way
+		os.Remove(filepath.Join("notes", name))
+		if err := os.Mkdir(filepath.Join("notes", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if _, err := notes.Add(ctx, "a.md", strings.NewReader("# A\n\nalpha")); !errors.Is(err, store.ErrLocked) {
+	if _, err := notes.Add(ctx, "c.md", strings.NewReader("# C\n\ngamma")); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("an upload: %v", err)
 	}
-	p.write("b.md", "# B\n\nbeta")
-	locked.Store(false)
+	if err := notes.Remove(ctx, "notes/a.md"); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("a removal: %v", err)
+	}
+	tx.Rollback()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -58,7 +58,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	f := &fixture{t: t, log: new(lockedBuffer), store: flat.New("index.jsonl.zst"), api: describe(t)}
 	f.write("course.md", course)
 	f.write("travel.md", "---\ntags: [trip]\n---\n# Travel\n\nHotels cost at most 500 yuan a night in Beijing.\n")
-	if err := f.build(t.Context(), true); err != nil {
+	if err := f.build(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	f.chat = newChatModel(t)
@@ -91,9 +91,9 @@ func (f *fixture) write(name, text string) {
 	}
 }
 
-func (f *fixture) build(ctx context.Context, wait bool) error {
+func (f *fixture) build(ctx context.Context, tx store.Tx) error {
 	o := build.Options{Store: f.store, Embedder: offline.NewEmbedder(), Now: time.Now, Chunk: chunk.Options{Size: 200}}
-	o.Index.NoWait = !wait
+	o.Tx, o.Lock, o.Index.NoWait = tx, true, true
 	_, _, err := build.Run(ctx, []string{"notes"}, o)
 	return err
 }

@@ -308,7 +308,7 @@ func TestConflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.write("sub/deep.md", "# Deep\n\nwords far down\n")
-	if err := f.build(t.Context(), true); err != nil {
+	if err := f.build(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename("notes/sub", "private"); err != nil {
