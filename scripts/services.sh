@@ -5,7 +5,8 @@
 #
 # Each engine named before -- is installed once from its package, started anew
 # and empty, waited for, and stopped in the end; its URL is in the environment
-# of the command: KB_TEST_POSTGRES_URL for postgres, and likewise for the others.
+# of the command: KB_TEST_POSTGRES_URL for postgres, and likewise for the others;
+# KB_TEST_POSTGRES_DATA is the folder that it keeps its data in.
 # An engine that cannot start ends the run with 1. To add one, write
 # start_NAME, which sets the variable, and say in at_exit how it ends.
 #
@@ -28,6 +29,7 @@ fail() {
 at_exit() { ends=("$(printf '%q ' "$@")" ${ends[@]+"${ends[@]}"}); }
 
 finish() {
+  trap '' INT TERM # what is killed twice must not leave servers behind
   for end in ${ends[@]+"${ends[@]}"}; do
     eval "$end" || true
   done
@@ -66,7 +68,7 @@ start_postgres() {
   export KB_TEST_POSTGRES_HOME
   at_exit "$here/postgres.sh" stop "$run/postgres"
   KB_TEST_POSTGRES_URL=$("$here/postgres.sh" start "$run/postgres" "$(free_port)") || fail 'PostgreSQL did not start'
-  export KB_TEST_POSTGRES_URL
+  export KB_TEST_POSTGRES_URL KB_TEST_POSTGRES_DATA=$run/postgres/data
 }
 
 # Chroma 1.5.9.
@@ -76,7 +78,7 @@ start_chroma() {
   port=$(free_port)
   ANONYMIZED_TELEMETRY=False server chroma "$cache/chroma/bin/chroma" run --host 127.0.0.1 --port "$port" --path "$run/chroma"
   await chroma "http://127.0.0.1:$port/api/v2/heartbeat"
-  export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port
+  export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port KB_TEST_CHROMA_DATA=$run/chroma
 }
 
 # Milvus 2.3.5, the newest whole server among Python packages. The ports of its
@@ -92,7 +94,7 @@ start_milvus() {
   done
   server milvus "$cache/milvus/bin/milvus-server" --data "$run/milvus" --proxy-port "$port" "${ports[@]}"
   await milvus http://127.0.0.1:9091/healthz
-  export KB_TEST_MILVUS_URL=milvus://127.0.0.1:$port
+  export KB_TEST_MILVUS_URL=milvus://127.0.0.1:$port KB_TEST_MILVUS_DATA=$run/milvus/data
 }
 
 # Milvus Lite 3.2.2: the protocol of today's Milvus, in Python.

@@ -15,8 +15,10 @@ import (
 	"log"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +36,8 @@ var (
 	chunks  = flag.Int("n", 100_000, "chunks, about")
 	dim     = flag.Int("dim", 384, "dimensions")
 	queries = flag.Int("queries", 100, "questions, one after the other; and as many for each of 8 clients")
-	recall  = flag.Bool("recall", false, "recall of the HNSW graphs of postgres instead")
+	data    = flag.String("data", "", "folders that the stores keep their data in, with commas between")
+	recall  = flag.Bool("recall", false, "recall of HNSW graphs by their settings instead")
 )
 
 func open(name, url string) (store.Store, error) {
@@ -45,9 +48,9 @@ func open(name, url string) (store.Store, error) {
 		return flat.New(url, flat.Resident(4<<30)), nil
 	case "postgres", "postgres-exact":
 		return pgvector.New(url)
-	case "chroma", "chroma-exact":
+	case "chroma":
 		return chroma.New(url, chroma.Options{})
-	case "milvus", "milvus-exact", "milvus-lite":
+	case "milvus", "milvus-indexed", "milvus-lite":
 		return milvus.New(url, milvus.Options{})
 	}
 	return nil, fmt.Errorf("no store %q in scripts/benchstores", name)
@@ -76,15 +79,20 @@ func main() {
 		}
 	}
 	ctx := context.Background()
+	ideal := exact(g, docs, asked)
 	if *recall {
-		if err := recalls(ctx, g, docs, asked, flag.Arg(0)); err != nil {
-			log.Fatal(err)
+		fmt.Println("| store | m | ef_construction | build s | ef | recall@10 | p50 / p95 ms |")
+		fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
+		for _, arg := range flag.Args() {
+			name, url, _ := strings.Cut(arg, "=")
+			if err := recalls(ctx, name, url, g, docs, asked, ideal); err != nil {
+				log.Fatal(err)
+			}
 		}
 		return
 	}
-	fmt.Println("| store | chunks | load s | size MB | vectors p50 / p95 ms | BM25 p50 / p95 ms | fetch 4, p50 ms | 8 clients: searches/s, p50 / p95 ms | recall@10 |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-	ideal := exact(g, docs, asked)
+	fmt.Println("| store | chunks | load s | size MB | disk MB | vectors p50 / p95 ms | BM25 p50 / p95 ms | fetch 4, p50 ms | 8 clients: searches/s, p50 / p95 ms | recall@10 |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, arg := range flag.Args() {
 		name, url, _ := strings.Cut(arg, "=")
 		if err := measure(ctx, name, url, g, docs, asked, ideal); err != nil {
@@ -114,6 +122,13 @@ func exact(g *storetest.Generator, docs []*storetest.Doc, asked []question) [][]
 		log.Fatal(err)
 	}
 	return out
+}
+
+func vectors(docs []*storetest.Doc) (n int) {
+	for _, d := range docs {
+		n += d.Vectors
+	}
+	return n
 }
 
 func nearest(ctx context.Context, r store.Reader, asked []question) ([][]store.Ref, error) {
@@ -165,15 +180,24 @@ func measure(ctx context.Context, name, url string, g *storetest.Generator, docs
 	if err != nil {
 		return err
 	}
-	loaded := "–" // by the line before: the same index, opened in another way
+	loaded, disk := "–", "–" // by the line before: the same index, opened in another way
+	before := used()
+	began := time.Now()
 	if r, err := s.Open(ctx); err == nil {
 		r.Close()
+	} else if _, err := load(ctx, s, g, docs); err != nil {
+		return err
 	} else {
-		began := time.Now()
-		if _, err := load(ctx, s, g, docs); err != nil {
+		loaded = fmt.Sprintf("%.0f", time.Since(began).Seconds())
+	}
+	if name == "milvus-indexed" {
+		if err := indexed(ctx, url, vectors(docs)); err != nil {
 			return err
 		}
-		loaded = fmt.Sprintf("%.0f", time.Since(began).Seconds())
+		loaded = fmt.Sprintf("+ %.0f", time.Since(began).Seconds())
+	}
+	if loaded != "–" {
+		disk = fmt.Sprintf("%.0f", float64(used()-before)/1e6)
 	}
 	r, err := s.Open(ctx)
 	if err != nil {
@@ -192,15 +216,33 @@ func measure(ctx context.Context, name, url string, g *storetest.Generator, docs
 		}
 		vectors, words, fetches = append(vectors, v), append(words, w), append(fetches, f)
 	}
-	began := time.Now()
+	began = time.Now()
 	if both, err = clients(ctx, r, asked, 8); err != nil {
 		return err
 	}
 	rate := float64(len(both)) / time.Since(began).Seconds()
 	info := r.Info()
-	fmt.Printf("| %s | %d | %s | %.0f | %s / %s | %s / %s | %s | %.0f, %s / %s | %.3f |\n", name, info.Chunks, loaded, float64(info.Size)/1e6,
+	fmt.Printf("| %s | %d | %s | %.0f | %s | %s / %s | %s / %s | %s | %.0f, %s / %s | %.3f |\n", name, info.Chunks, loaded, float64(info.Size)/1e6, disk,
 		ms(vectors, 0.5), ms(vectors, 0.95), ms(words, 0.5), ms(words, 0.95), ms(fetches, 0.5), rate, ms(both, 0.5), ms(both, 0.95), share(found, ideal))
 	return nil
+}
+
+// used is how many bytes the folders of the stores take on the disk.
+func used() (bytes int64) {
+	if *data == "" {
+		return 0
+	}
+	args := append([]string{"--summarize", "--block-size=1"}, strings.Split(*data, ",")...)
+	out, err := exec.Command("du", args...).Output() // a file that vanished meanwhile is no fault
+	if len(out) == 0 {
+		log.Fatal("du: ", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		n, _, _ := strings.Cut(line, "\t")
+		size, _ := strconv.ParseInt(n, 10, 64)
+		bytes += size
+	}
+	return bytes
 }
 
 // ask does what a search of both legs does.

@@ -14,12 +14,60 @@ import (
 	"kb/pkg/store/storetest"
 )
 
-// recalls builds graphs with some settings over one load, and searches each
-// with some numbers of candidates.
-func recalls(ctx context.Context, g *storetest.Generator, docs []*storetest.Doc, asked []question, raw string) error {
-	ideal := exact(g, docs, asked)
-	fmt.Println("| m | ef_construction | build s | graph MB | ef_search | recall@10 | p50 / p95 ms |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
+// recalls builds graphs with some settings, and searches each with some numbers
+// of candidates.
+func recalls(ctx context.Context, name, raw string, g *storetest.Generator, docs []*storetest.Doc, asked []question, ideal [][]store.Ref) error {
+	switch name {
+	case "postgres":
+		return recallsOfPostgres(ctx, raw, g, docs, asked, ideal)
+	case "chroma", "milvus":
+		return recallsOfRemote(ctx, name, raw, g, docs, asked, ideal)
+	}
+	return fmt.Errorf("no graph in store %q", name)
+}
+
+// recallsOfRemote makes an index for each graph. Chroma keeps the number of
+// candidates with the graph, so there each number has an index, too.
+func recallsOfRemote(ctx context.Context, name, raw string, g *storetest.Generator, docs []*storetest.Doc, asked []question, ideal [][]store.Ref) error {
+	for _, graph := range [][2]int{{8, 64}, {16, 64}, {16, 100}, {16, 200}, {32, 200}} {
+		built := time.Duration(0)
+		for i, ef := range []int{64, 100, 200, 400} {
+			index := fmt.Sprintf("%s_%d_%d", raw, graph[0], graph[1])
+			if name == "chroma" {
+				index += fmt.Sprintf("_%d", ef)
+			}
+			s, err := open(name, fmt.Sprintf("%s?m=%d&ef_construction=%d&ef=%d", index, graph[0], graph[1], ef))
+			if err != nil {
+				return err
+			}
+			if name == "chroma" || i == 0 {
+				began := time.Now()
+				if _, err := load(ctx, s, g, docs); err != nil {
+					return err
+				}
+				if name == "milvus" {
+					if err := indexed(ctx, index, vectors(docs)); err != nil {
+						return err
+					}
+				}
+				built = time.Since(began)
+			}
+			recall, took, err := searchGraph(ctx, s, asked, ideal)
+			if err != nil {
+				return err
+			}
+			printRecall(name, graph, built, ef, recall, took)
+		}
+	}
+	return nil
+}
+
+func printRecall(name string, graph [2]int, built time.Duration, ef int, recall float64, took []time.Duration) {
+	fmt.Printf("| %s | %d | %d | %.0f | %d | %.3f | %s / %s |\n", name, graph[0], graph[1], built.Seconds(), ef, recall, ms(took, 0.5), ms(took, 0.95))
+}
+
+// recallsOfPostgres builds all graphs over one load.
+func recallsOfPostgres(ctx context.Context, raw string, g *storetest.Generator, docs []*storetest.Doc, asked []question, ideal [][]store.Ref) error {
 	s, err := pgvector.New(raw)
 	if err != nil {
 		return err
@@ -41,32 +89,29 @@ func recalls(ctx context.Context, g *storetest.Generator, docs []*storetest.Doc,
 	for _, graph := range [][2]int{{8, 64}, {16, 64}, {16, 128}, {24, 128}, {32, 200}} {
 		began := time.Now()
 		sql := fmt.Sprintf(`SET maintenance_work_mem = '1GB'; DROP INDEX %[1]s.vectors_1_hnsw; CREATE INDEX vectors_1_hnsw ON %[1]s.vectors_1
-			USING hnsw ((vector::halfvec(%[2]d)) halfvec_cosine_ops) WITH (m = %[3]d, ef_construction = %[4]d);
-			SELECT pg_relation_size('%[1]s.vectors_1_hnsw')`, schema, *dim, graph[0], graph[1])
-		results, err := conn.Exec(ctx, sql).ReadAll()
-		if err != nil {
+			USING hnsw ((vector::halfvec(%[2]d)) halfvec_cosine_ops) WITH (m = %[3]d, ef_construction = %[4]d)`, schema, *dim, graph[0], graph[1])
+		if _, err := conn.Exec(ctx, sql).ReadAll(); err != nil {
 			return err
 		}
 		built := time.Since(began)
-		size, _ := strconv.ParseInt(string(results[len(results)-1].Rows[0][0]), 10, 64)
 		for _, ef := range []int{40, 100, 200, 400} {
-			recall, took, err := searchGraph(ctx, raw, ef, asked, ideal)
+			searched, err := pgvector.New(raw + "&ef_search=" + strconv.Itoa(ef))
 			if err != nil {
 				return err
 			}
-			fmt.Printf("| %d | %d | %.0f | %d | %d | %.3f | %s / %s |\n", graph[0], graph[1], built.Seconds(), size>>20, ef, recall, ms(took, 0.5), ms(took, 0.95))
+			recall, took, err := searchGraph(ctx, searched, asked, ideal)
+			searched.Close()
+			if err != nil {
+				return err
+			}
+			printRecall("postgres", graph, built, ef, recall, took)
 		}
 	}
 	return nil
 }
 
 // searchGraph asks all questions twice, and measures the second time.
-func searchGraph(ctx context.Context, raw string, ef int, asked []question, ideal [][]store.Ref) (recall float64, took []time.Duration, err error) {
-	s, err := pgvector.New(raw + "&ef_search=" + strconv.Itoa(ef))
-	if err != nil {
-		return 0, nil, err
-	}
-	defer s.Close()
+func searchGraph(ctx context.Context, s store.Store, asked []question, ideal [][]store.Ref) (recall float64, took []time.Duration, err error) {
 	r, err := s.Open(ctx)
 	if err != nil {
 		return 0, nil, err

@@ -2,12 +2,12 @@
 // plain net/http. How an index lies in a database without transactions, and
 // what is exact, says package remote; this is its engine for Chroma.
 //
-//	chroma://[TOKEN@]HOST[:8000]/[TENANT/DATABASE/]COLLECTION[?tls=true&ef=200&exact=true]
+//	chroma://[TOKEN@]HOST[:8000]/[TENANT/DATABASE/]COLLECTION[?tls=true&exact=true&m=16&ef_construction=200&ef=200]
 //
 // chromas:// is the same with TLS. A token is sent as Authorization: Bearer and
-// as x-chroma-token; USER:PASSWORD@ is basic authentication. ef is what the
-// approximate index looks at in a search (ef_search, for a new index); with
-// exact=true a search scores every vector.
+// as x-chroma-token; USER:PASSWORD@ is basic authentication. With
+// exact=true a search scores every vector. m (max_neighbors), ef_construction and
+// ef (ef_search) are of the graph of a new index.
 //
 // # Collections
 //
@@ -61,7 +61,7 @@ func New(rawURL string, opt Options) (*remote.Store, error) {
 		return nil, err
 	}
 	e := &engine{client: newClient(a, opt.Proxy), address: a, ids: map[string]string{}}
-	return remote.New(e, remote.Options{Now: opt.Now, Exact: a.exact}), nil
+	return remote.New(e, remote.Options{Now: opt.Now, Exact: a.Exact}), nil
 }
 
 // engine is a remote.Engine.
@@ -291,7 +291,7 @@ func (e *engine) member(name string) string { return e.collection + "-" + name }
 // CreateTable makes a collection of vectors.
 func (e *engine) CreateTable(ctx context.Context, table string, _ int) error {
 	err := e.create(ctx, e.member(table), map[string]string{"about": "vectors of " + e.collection},
-		hnsw{Space: "ip", EfConstruction: 200, EfSearch: e.ef, MaxNeighbors: 16})
+		hnsw{Space: "ip", EfConstruction: e.Graph.EfConstruction, EfSearch: e.Graph.Ef, MaxNeighbors: e.Graph.M})
 	if isStatus(err, http.StatusConflict) { // a call that was repeated
 		return nil
 	}

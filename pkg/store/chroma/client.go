@@ -22,12 +22,9 @@ import (
 type address struct {
 	remote.Address
 	tenant, database, collection string
-	ef                           int
-	exact                        bool
 }
 
 const (
-	defaultEf = 200
 	maxAnswer = 1 << 30
 	// slowest is how long the server may take to begin an answer: a call that
 	// builds an index of what was written before takes seconds.
@@ -40,7 +37,7 @@ var collectionName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func parse(rawURL string) (a address, err error) {
-	if a.Address, err = remote.ParseURL(rawURL, "chroma", "8000", "ef", "exact"); err != nil {
+	if a.Address, err = remote.ParseURL(rawURL, "chroma", "8000"); err != nil {
 		return a, err
 	}
 	switch p := a.Path; len(p) {
@@ -54,13 +51,7 @@ func parse(rawURL string) (a address, err error) {
 	if !collectionName().MatchString(a.collection) {
 		return a, fmt.Errorf("%q cannot be the name of a collection: want 3 to 40 letters, digits, dots, - and _, with a letter or digit at both ends", a.collection)
 	}
-	if a.exact, err = a.Bool("exact"); err != nil {
-		return a, err
-	}
-	if a.ef, err = a.Number("ef", 10_000); a.ef == 0 {
-		a.ef = defaultEf
-	}
-	return a, err
+	return a, nil
 }
 
 // client makes the requests.

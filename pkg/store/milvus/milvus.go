@@ -2,11 +2,11 @@
 // database without transactions, and what is exact, says package remote; this
 // is its engine for Milvus.
 //
-//	milvus://[USER:PASSWORD@]HOST[:19530]/[DATABASE/]COLLECTION[?tls=true&ef=200&exact=true]
+//	milvus://[USER:PASSWORD@]HOST[:19530]/[DATABASE/]COLLECTION[?tls=true&exact=true&m=16&ef_construction=200&ef=200]
 //
-// milvuss:// is the same with TLS; TOKEN@ is a token. ef is what the
-// approximate index looks at in a search; with exact=true a search scores every
-// vector.
+// milvuss:// is the same with TLS; TOKEN@ is a token. With
+// exact=true a search scores every vector. m and ef_construction are of the graph
+// of a new index, ef is how many candidates a search looks at.
 //
 // # Client
 //
@@ -70,25 +70,21 @@ func New(rawURL string, opt Options) (*remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return remote.New(&engine{client: newClient(a, opt.Proxy), address: a}, remote.Options{Now: opt.Now, Exact: a.exact}), nil
+	return remote.New(&engine{client: newClient(a, opt.Proxy), address: a}, remote.Options{Now: opt.Now, Exact: a.Exact}), nil
 }
 
 // address is what a URL says.
 type address struct {
 	remote.Address
 	database, collection string
-	ef                   int
-	exact                bool
 }
-
-const defaultEf = 200
 
 var collectionName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,99}$`)
 })
 
 func parse(rawURL string) (a address, err error) {
-	if a.Address, err = remote.ParseURL(rawURL, "milvus", "19530", "ef", "exact"); err != nil {
+	if a.Address, err = remote.ParseURL(rawURL, "milvus", "19530"); err != nil {
 		return a, err
 	}
 	switch p := a.Path; len(p) {
@@ -102,13 +98,7 @@ func parse(rawURL string) (a address, err error) {
 	if !collectionName().MatchString(a.collection) {
 		return a, fmt.Errorf("%q cannot be the name of a collection: want up to 100 letters, digits and _, no digit first", a.collection)
 	}
-	if a.exact, err = a.Bool("exact"); err != nil {
-		return a, err
-	}
-	if a.ef, err = a.Number("ef", 32_768); a.ef == 0 {
-		a.ef = defaultEf
-	}
-	return a, err
+	return a, nil
 }
 
 // engine is a remote.Engine.
@@ -527,7 +517,7 @@ func (e *engine) CreateTable(ctx context.Context, table string, dim int) error {
 	if err := e.create(ctx, e.member(table), vectorColumns(dim)); err != nil {
 		return err
 	}
-	return e.ready(ctx, e.member(table), "HNSW", "IP", map[string]int{"M": 16, "efConstruction": 200})
+	return e.ready(ctx, e.member(table), "HNSW", "IP", map[string]int{"M": e.Graph.M, "efConstruction": e.Graph.EfConstruction})
 }
 
 // Release makes the alias name a table.
@@ -603,7 +593,7 @@ func (e *engine) Nearest(ctx context.Context, table string, q record.Vector, n i
 	stamp, level := e.consistency(false)
 	answer, err := e.loaded(ctx, e.member(table), "Search", request.message(6, message(nil).message(1, placeholder)).number(7, 1).
 		pairs(9, "anns_field", fieldVector, "topk", strconv.Itoa(n), "metric_type", "IP", "round_decimal", "-1",
-			"params", jsonOf(map[string]int{"ef": min(max(e.ef, n), 32_768)})).
+			"params", jsonOf(map[string]int{"ef": min(max(e.Graph.Ef, n), 32_768)})).
 		number(11, stamp).number(12, 1).number(14, level))
 	if err != nil {
 		return nil, err

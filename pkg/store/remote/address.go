@@ -1,8 +1,8 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -16,22 +16,34 @@ type Address struct {
 	User  *url.Userinfo // nil for none; nothing else holds a secret
 	Host  string        // with its port
 	Path  []string
-	Query url.Values
+	Exact bool // searches are exact
+	Graph Graph
 	name  string
 }
+
+// Graph is an HNSW graph, as the engine builds and searches it.
+type Graph struct {
+	M              int // neighbours of a vector, and
+	EfConstruction int // candidates for them, when it is built
+	Ef             int // candidates of a search
+}
+
+// defaultGraph is what was measured to be good, see eval/results.md.
+var defaultGraph = Graph{M: 16, EfConstruction: 200, Ef: 200}
 
 // Name is the URL without user, password and token.
 func (a Address) Name() string { return a.name }
 
 // ParseURL takes a URL apart: scheme://, or with an s more for TLS, user
-// information, a host, a port, a path, and a query with "tls" and the options
-// listed. Errors never repeat the URL, which may hold a secret.
-func ParseURL(raw, scheme, port string, options ...string) (Address, error) {
+// information, a host, a port, a path, and a query with the options "tls",
+// "exact", "ef", "m" and "ef_construction". Errors never repeat the URL, which may
+// hold a secret.
+func ParseURL(raw, scheme, port string) (Address, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return Address{}, fmt.Errorf("a %s:// URL that cannot be parsed (is a character of the token or password left unescaped?)", scheme)
 	}
-	a := Address{TLS: u.Scheme == scheme+"s", User: u.User, Query: u.Query()}
+	a := Address{TLS: u.Scheme == scheme+"s", User: u.User, Graph: defaultGraph}
 	switch {
 	case u.Scheme != scheme && !a.TLS:
 		return Address{}, fmt.Errorf("not a %s:// URL", scheme)
@@ -47,43 +59,51 @@ func ParseURL(raw, scheme, port string, options ...string) (Address, error) {
 	if path := strings.Trim(u.Path, "/"); path != "" {
 		a.Path = strings.Split(path, "/")
 	}
-	for key := range a.Query {
-		if key != "tls" && !slices.Contains(options, key) {
-			return Address{}, fmt.Errorf("the %s:// URL has an option %q (known: %s)", scheme, key, strings.Join(append(options, "tls"), ", "))
-		}
+	query := u.Query()
+	if err := a.takeOptions(query, scheme); err != nil {
+		return Address{}, err
 	}
-	if v := a.Query.Get("tls"); v != "" {
-		if a.TLS, err = strconv.ParseBool(v); err != nil {
-			return Address{}, errors.New("the option tls must be true or false")
-		}
-	}
-	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawQuery: a.Query.Encode()}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawQuery: query.Encode()}
 	a.name = shown.String()
 	return a, nil
 }
 
-// Bool is an option that is true or false; false where it is not set.
-func (a Address) Bool(option string) (bool, error) {
-	v := a.Query.Get(option)
-	if v == "" {
-		return false, nil
+func (a *Address) takeOptions(query url.Values, scheme string) error {
+	for _, option := range slices.Sorted(maps.Keys(query)) {
+		var err error
+		switch value := query.Get(option); option {
+		case "tls":
+			a.TLS, err = flag(option, value)
+		case "exact":
+			a.Exact, err = flag(option, value)
+		case "ef":
+			a.Graph.Ef, err = number(option, value, 1, 32_768)
+		case "m":
+			a.Graph.M, err = number(option, value, 4, 64)
+		case "ef_construction":
+			a.Graph.EfConstruction, err = number(option, value, 8, 512)
+		default:
+			err = fmt.Errorf("the %s:// URL has an option %q (known: ef, ef_construction, exact, m, tls)", scheme, option)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	b, err := strconv.ParseBool(v)
+	return nil
+}
+
+func flag(option, value string) (bool, error) {
+	b, err := strconv.ParseBool(value)
 	if err != nil {
 		return false, fmt.Errorf("the option %s must be true or false", option)
 	}
 	return b, nil
 }
 
-// Number is an option that is a number from 1 to most; 0 where it is not set.
-func (a Address) Number(option string, most int) (int, error) {
-	v := a.Query.Get(option)
-	if v == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("the option %s must be a number from 1 to %d", option, most)
+func number(option, value string, least, most int) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("the option %s must be a number from %d to %d", option, least, most)
 	}
 	return n, nil
 }

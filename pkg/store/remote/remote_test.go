@@ -280,7 +280,7 @@ func TestParseURL(t *testing.T) {
 		"chroma://%zz-secret@host/c":               "error",
 		"http://secret/":                           "error",
 	} {
-		a, err := remote.ParseURL(raw, "chroma", "8000", "ef")
+		a, err := remote.ParseURL(raw, "chroma", "8000")
 		got := fmt.Sprintf("%s %s %v %s", a.Name(), a.Host, a.TLS, a.Path)
 		if err != nil {
 			got = "error"

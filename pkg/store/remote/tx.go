@@ -164,6 +164,9 @@ func (t *tx) Put(ctx context.Context, doc store.Document, chunks []*record.Chunk
 	if err != nil {
 		return err
 	}
+	if err := t.flushFull(ctx, len(ready)); err != nil {
+		return err
+	}
 	e := &entry{Document: doc, Row: t.key("")}
 	if err := t.putLines(e, ready); err != nil {
 		return err
@@ -174,7 +177,7 @@ func (t *tx) Put(ctx context.Context, doc store.Document, chunks []*record.Chunk
 	t.invert(t.seg, e, ready)
 	t.forget(doc.Path)
 	t.docs[doc.Path] = e
-	return t.flushFull(ctx)
+	return nil
 }
 
 // key gives out a key of this change.
@@ -309,14 +312,15 @@ func (t *tx) register(ctx context.Context) error {
 	return t.engine.Put(ctx, []Row{{Key: changeKey(t.group), Kind: kindChange, Group: t.group}})
 }
 
-// flushFull writes what is held back once it is much.
-func (t *tx) flushFull(ctx context.Context) error {
+// flushFull writes what is held back once it is much, or would be more than one
+// request with so many chunks more: each request has a price of its own.
+func (t *tx) flushFull(ctx context.Context, more int) error {
 	if t.seg.bytes >= maxSegment {
 		if err := t.closeSegment(); err != nil {
 			return err
 		}
 	}
-	if t.out.bytes < maxBatch && len(t.out.rows) < maxBatchRows && len(t.out.vectors) < maxBatchRows {
+	if t.out.bytes < maxBatch && len(t.out.rows)+more <= maxBatchRows && len(t.out.vectors)+more <= maxBatchRows {
 		return nil
 	}
 	return t.flush(ctx)
