@@ -93,7 +93,7 @@ func execute(ctx context.Context, args []string, e *env) int {
 	defer e.close()
 	out := &outcome{w: e.stdout}
 	e.stdout = out
-	root := newRoot(e)
+	root := newRoot(e, args)
 	root.SetArgs(args)
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
