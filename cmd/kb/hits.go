@@ -41,7 +41,7 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s below --min-score left out (best %s)", count(q.Below, "hit"), score(q.BestBelow))))
 	}
 	if legs := describeLegs(q); legs != "" {
-		fmt.Fprintln(w, s.dim(legs))
+		fmt.Fprintln(w, s.dim(legs+describeScore(q, hits)))
 	}
 	if explain {
 		fmt.Fprintln(w, s.dim(explainQuery(q)))
@@ -108,7 +108,7 @@ func describeLegs(q *record.Query) string {
 				notes = append(notes, l.By)
 			}
 			if l.Weight != 0 && l.Weight != 1 {
-				notes = append(notes, fmt.Sprintf("weight %.1f", l.Weight))
+				notes = append(notes, fmt.Sprintf("weight %.2g", l.Weight))
 			}
 			if len(notes) > 0 {
 				text += " (" + strings.Join(notes, ", ") + ")"
@@ -119,6 +119,30 @@ func describeLegs(q *record.Query) string {
 		}
 	}
 	return strings.Join(append([]string{"legs: " + strings.Join(ran, " + ")}, not...), "; ")
+}
+
+// describeScore says what the number of a hit is, which differs between a
+// search and a reranker.
+func describeScore(q *record.Query, hits []*record.Hit) string {
+	what := ""
+	switch {
+	case len(hits) == 0:
+		return ""
+	case search.Reranked(q.Legs):
+		what = "the reranker's"
+	case q.Mode == search.ModeVector:
+		what = "cosine"
+	case q.Mode == search.ModeBM25:
+		what = "BM25 share"
+	case q.Mode == search.ModeHybrid:
+		what = "cosine or BM25 share"
+	default:
+		return "" // hits of another program
+	}
+	if len(q.Identifiers) > 0 && q.Mode != search.ModeBM25 && q.Mode != search.ModeVector {
+		what += "; " + strings.Join(q.Identifiers, ", ") + " first"
+	}
+	return "; score: " + what
 }
 
 // excerpt returns up to n lines of the text, beginning near the part that

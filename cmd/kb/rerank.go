@@ -13,6 +13,8 @@ import (
 const rerankLong = `rerank puts hits into a better order: offline by what BM25, the best passage
 window and the cosine say together, or by a rerank endpoint, whose scores
 become the hits' scores. Documents that the endpoint leaves out go last.
+So a hit has another score than "kb search" shows for it, and --min-score is for
+this one; "scores" in the record, and --explain, keep both.
 
 Reads:   {"kind":"query",…}, {"kind":"hit",…}
 Writes:  the same, in the new order, with "scores":{"rerank":…}`

@@ -20,9 +20,12 @@ vectors. Without a QUERY, or with "-", it reads questions from standard input.
 --path, --tag, --since and --until choose the documents before anything is ranked.
 
 The relevance that is shown for reading is about 0 to 1 and comparable between
-questions: the greater of the cosine and the share of the ideal BM25 score.
+questions: the greater of the cosine and the BM25 score as a share of the best
+possible one ("BM25 share").
 "score" in a record is what orders the hits: in hybrid mode that of the rank
-fusion, which says only how high up a hit stood.
+fusion, which says only how high up a hit stood. "kb ask" and "kb rerank" show
+the reranker's score, which is on another scale. What holds an identifier of the
+question (ERR-5023, rotate_keys, v2.10.1) goes before what does not.
 
 Reads:   {"q":…} or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"query","id":…,"text":…,"mode":…,"legs":[…],"confidence":…}

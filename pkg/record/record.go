@@ -209,14 +209,17 @@ type Query struct {
 	Signals    map[string]float64 `json:"signals,omitempty"`    // what the confidence was made of
 	Terms      map[string]float64 `json:"terms,omitempty"`      // idf of each query term, stop words left out
 	Analyzer   string             `json:"analyzer,omitempty"`   //
-	Chunks     int                `json:"chunks,omitempty"`     // size of what was searched
-	Documents  int                `json:"documents,omitempty"`  //
-	Index      string             `json:"index,omitempty"`      // version of the index searched
-	Below      int                `json:"below,omitempty"`      // hits that a limit on the relevance left out
-	BestBelow  float64            `json:"best_below,omitempty"` // the relevance of the best of them
-	Vector     Vector             `json:"vector,omitempty"`
-	Model      string             `json:"model,omitempty"`
-	BaseURL    string             `json:"base_url,omitempty"`
+	// Identifiers are those of the terms that name one thing (err-5023,
+	// rotate_keys) and are in the index: hits that hold them go first.
+	Identifiers []string `json:"identifiers,omitempty"`
+	Chunks      int      `json:"chunks,omitempty"`     // size of what was searched
+	Documents   int      `json:"documents,omitempty"`  //
+	Index       string   `json:"index,omitempty"`      // version of the index searched
+	Below       int      `json:"below,omitempty"`      // hits that a limit on the relevance left out
+	BestBelow   float64  `json:"best_below,omitempty"` // the relevance of the best of them
+	Vector      Vector   `json:"vector,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	BaseURL     string   `json:"base_url,omitempty"`
 	// Prefixes that the model of the vector was given, as in a [Chunk].
 	QueryPrefix    string `json:"query_prefix,omitempty"`
 	DocumentPrefix string `json:"document_prefix,omitempty"`

@@ -30,6 +30,7 @@ type run struct {
 	idf     []float64
 	exact   bool // the question is nothing but identifiers that the index knows
 	lexical store.Lexical
+	named   []store.Scored // chunks that hold the identifiers, in a question that has other words, too
 	nearest []store.Scored
 }
 
@@ -158,8 +159,8 @@ func (r *run) refine(ctx context.Context) error {
 		return err
 	}
 	if a, ok := r.analyzer.(text.Refiner); ok {
-		terms, exact := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
-		r.exact = exact == len(terms)
+		terms, exact, identifiers := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
+		r.exact, r.query.Identifiers = exact == len(terms), identifiers
 		if len(terms) < len(r.terms) {
 			r.terms = terms
 			if err := r.search(ctx, r.p.Candidates); err != nil {

@@ -304,6 +304,30 @@ func TestExactIdentifiers(t *testing.T) {
 	}
 }
 
+// Among other words, too, an identifier counts first, and its parts count for
+// nothing where the index knows the whole.
+func TestIdentifierAmongWords(t *testing.T) {
+	o := offlineIndex(t,
+		chunk("other", "error messages: what an error is, and which error message is for whom; ERR-4113"),
+		chunk("wanted", "ERR-5023 says that the clock of the host is wrong by more than it may be, so look at the time server of the site"),
+		chunk("code", "E1001: the lid of the boiler is open"),
+		chunk("lid", "the lid of the boiler, and how to open the lid; boiler lids"),
+	)
+	for question, want := range map[string]string{
+		"ERR-5023: which error message is it?": "wanted [err-5023]",
+		"error message ERR-9999":               "other []",
+		"open the boiler lid at E1001":         "code [e1001]",
+	} {
+		q, hits := ask(t, o, question, Params{})
+		if got := fmt.Sprint(hits[0].Path, " ", q.Identifiers); got != want {
+			t.Errorf("%s: %s first, want %s", question, got, want)
+		}
+	}
+	if _, hits := ask(t, o, "open the boiler lid at E1001", Params{Candidates: 1, TopK: 1}); hits[0].Path != "code" {
+		t.Errorf("with one candidate: %s", paths(hits))
+	}
+}
+
 // An identifier alone is looked up by BM25, however sure a neural model is of
 // something else.
 func TestExactIdentifierWithSemanticModel(t *testing.T) {

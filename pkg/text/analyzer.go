@@ -32,9 +32,11 @@ type Analyzer interface {
 type Refiner interface {
 	// Refine returns the terms of a question as QueryTerms does, but of an
 	// identifier (ERR-5023, v2.10.1, rotate_keys) that the index knows whole
-	// only the whole, so that v2.1.10 is no answer where v2.10.1 exists. exact
-	// is how many of the terms are such.
-	Refine(question string, known func(term string) bool) (terms []string, exact int)
+	// only the whole, so that v2.1.10 is no answer where v2.10.1 exists.
+	// exact is how many of the terms are such. identifiers are those of them
+	// that look like the name of one thing whatever the language: camel case
+	// (BSkyB) and initials (U.S.) may be ordinary names.
+	Refine(question string, known func(term string) bool) (terms []string, exact int, identifiers []string)
 }
 
 // DefaultAnalyzer names the analyzer of a new index.
@@ -112,19 +114,19 @@ func expected(s string) int {
 }
 
 func (a *analyzer) QueryTerms(s string) []string {
-	terms, _ := a.Refine(s, nil)
+	terms, _, _ := a.Refine(s, nil)
 	return terms
 }
 
 // Refine implements [Refiner].
-func (a *analyzer) Refine(question string, known func(string) bool) ([]string, int) {
+func (a *analyzer) Refine(question string, known func(string) bool) (terms []string, exact int, identifiers []string) {
 	w := a.writer()
 	w.query, w.known = true, known
 	scan(fold(question), &w)
 	if len(w.tokens) == 0 {
-		return distinct(w.stopped), 0
+		return distinct(w.stopped), 0, nil
 	}
-	return distinct(w.tokens), w.exact
+	return distinct(w.tokens), len(distinct(w.exact)), distinct(w.names)
 }
 
 func distinct(terms []string) []string {
@@ -143,7 +145,8 @@ type tokenWriter struct {
 	han     *hanWords // nil: Han characters are no words
 	query   bool
 	known   func(term string) bool // see Refiner; may be nil
-	exact   int
+	exact   []string               // the identifiers that are known,
+	names   []string               // and those of them that [Refiner] calls so
 	tokens  []string
 	stopped []string
 	marks   *marker // collects where tokens stand; may be nil

@@ -55,21 +55,25 @@ func TestQueryTerms(t *testing.T) {
 
 func TestRefine(t *testing.T) {
 	known := func(term string) bool {
-		return slices.Contains([]string{"err-5023", "fail-fast", "state-of-the-art", "parsehttpheader"}, term)
+		return slices.Contains([]string{"err-5023", "fail-fast", "state-of-the-art", "parsehttpheader", "u.s", "41r"}, term)
 	}
 	for _, c := range []struct {
 		in, want string
 		exact    int
+		names    string
 	}{
-		{"ERR-5023", "err-5023", 1},
-		{"ERR-5032", "err-5032 err5032 err 5032", 0},
-		{"--fail-fast option", "fail-fast option", 1},
-		{"fail-fast", "fail-fast failfast fail fast", 0},
-		{"parseHTTPHeader", "parsehttpheader", 1},
+		{"ERR-5023", "err-5023", 1, "err-5023"},
+		{"ERR-5023 or err-5023?", "err-5023", 1, "err-5023"},
+		{"ERR-5032", "err-5032 err5032 err 5032", 0, ""},
+		{"--fail-fast option", "fail-fast option", 1, "fail-fast"},
+		{"fail-fast", "fail-fast failfast fail fast", 0, ""},
+		{"U.S. law", "u.s law", 1, ""},
+		{"bus 41R", "bus 41r", 1, "41r"},
+		{"parseHTTPHeader", "parsehttpheader", 1, ""},
 	} {
-		terms, exact := NewNGram().(Refiner).Refine(c.in, known)
-		if got := strings.Join(terms, " "); got != c.want || exact != c.exact {
-			t.Errorf("Refine(%q) = %s, %d; want %s, %d", c.in, got, exact, c.want, c.exact)
+		terms, exact, names := NewNGram().(Refiner).Refine(c.in, known)
+		if got := strings.Join(terms, " "); got != c.want || exact != c.exact || strings.Join(names, " ") != c.names {
+			t.Errorf("Refine(%q) = %s, %d, %s; want %s, %d, %s", c.in, got, exact, names, c.want, c.exact, c.names)
 		}
 	}
 }

@@ -28,6 +28,8 @@ type compound struct {
 // base64, or a line drawn with letters) and is not indexed.
 const longest = 128
 
+const digits = "0123456789"
+
 // scanWord finds the end of the word that begins at i, and its parts.
 func scanWord(s string, i int, humps []int) compound {
 	c := compound{start: i}
@@ -117,7 +119,10 @@ func (c *compound) write(s string, w *tokenWriter) {
 	}
 	if w.known != nil && c.isIdentifier(s) && w.known(word) {
 		w.add(word)
-		w.exact++
+		w.exact = append(w.exact, word)
+		if strings.ContainsAny(word, digits) || c.seps > 0 && !c.initials(word) {
+			w.names = append(w.names, word)
+		}
 		return
 	}
 	if len(word) <= longest {
@@ -131,7 +136,7 @@ func (c *compound) write(s string, w *tokenWriter) {
 // digit, an underscore, a dot or camel case, or it is an option like
 // --fail-fast. Other words with hyphens are ordinary language.
 func (c *compound) isIdentifier(s string) bool {
-	return c.seps < len(c.cuts) || strings.ContainsAny(s[c.start:c.end], "0123456789_.") ||
+	return c.seps < len(c.cuts) || strings.ContainsAny(s[c.start:c.end], digits+"_.") ||
 		strings.HasSuffix(s[:c.start], "--")
 }
 
@@ -146,8 +151,17 @@ func (c *compound) writeWord(s, word string, w *tokenWriter) {
 		w.add(s[c.start : c.end+n])
 		w.over(c.start, c.end)
 	}
+	if w.known != nil && isCode(word) && w.known(word) {
+		w.add(word)
+		w.exact, w.names = append(w.exact, word), append(w.names, word)
+		return
+	}
 	w.addWord(word)
 }
+
+// isCode says whether a word of one part is a letter with digits behind it:
+// e1001, p1, h1n1. 1970s and 5th are ordinary language.
+func isCode(word string) bool { return lower(word[0]) && strings.ContainsAny(word, digits) }
 
 func sharpSuffix(s string) int {
 	n := 0
@@ -196,7 +210,7 @@ func (c *compound) writeJoined(word string, w *tokenWriter) {
 
 // initials says whether the compound is single letters with dots: u.s, e.g.
 func (c *compound) initials(word string) bool {
-	return len(word) == 2*c.seps+1 && !strings.ContainsAny(word, "0123456789")
+	return len(word) == 2*c.seps+1 && !strings.ContainsAny(word, digits)
 }
 
 func (c *compound) writeParts(s string, w *tokenWriter) {

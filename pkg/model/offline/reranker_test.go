@@ -50,6 +50,18 @@ func TestRerankerScores(t *testing.T) {
 	}
 }
 
+// What holds an identifier goes before what holds only the other words.
+func TestRerankerIdentifiers(t *testing.T) {
+	q := &record.Query{Text: "what error is ERR-5023", Terms: map[string]float64{"error": 5, "err-5023": 3}, Identifiers: []string{"err-5023"}}
+	ids, scores := order(t, q, []*record.Hit{
+		{ID: "words", Text: "error, error: ERR-5032", Scores: record.Scores{BM25: ptr(9)}},
+		{ID: "holds", Text: "ERR-5023", Scores: record.Scores{BM25: ptr(4)}},
+	})
+	if !slices.Equal(ids, []string{"holds", "words"}) || scores[0] < 0.5 || scores[0] > 1 || scores[1] > 0.5 {
+		t.Errorf("order %v, scores %v", ids, scores)
+	}
+}
+
 // Two passages that BM25 cannot tell apart: the one with the terms together
 // wins.
 func TestRerankerWindow(t *testing.T) {
