@@ -84,19 +84,23 @@ func (v Vector) Check() error {
 	if len(v) == 0 {
 		return fmt.Errorf("vector is empty")
 	}
-	zero := true
+	largest := uint32(0) // of the bits without their sign, which rise with the number
+	for _, x := range v {
+		largest = max(largest, math.Float32bits(x)&^(1<<31))
+	}
+	switch {
+	case largest == 0:
+		return fmt.Errorf("vector is zero")
+	case largest < infinity:
+		return nil
+	}
 	for i, x := range v {
 		switch b := math.Float32bits(x) &^ (1 << 31); {
 		case b > infinity:
 			return fmt.Errorf("vector element %d is NaN", i)
 		case b == infinity:
 			return fmt.Errorf("vector element %d is infinite", i)
-		case b != 0:
-			zero = false
 		}
-	}
-	if zero {
-		return fmt.Errorf("vector is zero")
 	}
 	return nil
 }

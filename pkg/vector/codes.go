@@ -3,6 +3,8 @@ package vector
 import (
 	"math"
 	"slices"
+
+	"github.com/viterin/vek/vek32"
 )
 
 // A [Block] holds the vectors of up to a few thousand rows in one byte a
@@ -90,16 +92,15 @@ func ranges(rows [][]float32, dim int) (base, step []float32) {
 			copy(greatest, x)
 			first = false
 		}
-		for j, v := range x[:dim] {
-			least[j] = min(least[j], v)
-			greatest[j] = max(greatest[j], v)
-		}
+		vek32.Minimum_Inplace(least, x[:dim])
+		vek32.Maximum_Inplace(greatest, x[:dim])
 	}
 	base, step = make([]float32, dim), make([]float32, dim)
 	for j := range base {
 		s := float32((float64(greatest[j]) - float64(least[j])) / (highest - lowest))
 		step[j] = s
-		base[j] = float32(float64(least[j]) - float64(lowest*float64(s)))
+		// The zero makes +0 of -0: which of the two is the lesser, machines see differently.
+		base[j] = float32(float64(least[j]) - float64(lowest*float64(s)) + 0)
 	}
 	return base, step
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"kb/pkg/record"
 	"kb/pkg/store"
@@ -130,6 +131,7 @@ type indexWriter struct {
 	out      frameLayout
 	inverted inverted
 	lens     []uint32
+	frames   sync.Pool // of *[]byte: memory of segments that were written
 }
 
 func (w *indexWriter) write(ctx context.Context) error {
@@ -172,7 +174,9 @@ func (w *indexWriter) segment(e *encoded) error {
 		w.lens[e.first+int64(i)] = n
 	}
 	w.inverted.add(e.first, e.terms)
-	return w.out.segment(e.segment, e.frames)
+	err := w.out.segment(e.segment, e.frames)
+	w.frames.Put(&e.frames.data)
+	return err
 }
 
 // lists merges the lists of the old index with the new ones.
@@ -219,6 +223,7 @@ type segmentWorker struct {
 	ctx   context.Context
 	enc   encoder
 	c     *cursor
+	inv   inverter
 	arena []float32 // of the vectors
 	free  []float32 // of the arena
 	buf   []byte
@@ -240,29 +245,27 @@ func (w *segmentWorker) encode(s planSegment) (*encoded, error) {
 	if w.c == nil && w.old != nil {
 		w.c = &cursor{r: w.old}
 	}
-	if w.plan.head.Vectors > 0 {
-		rows := 0
-		for _, piece := range s.pieces {
-			rows += piece.to - piece.from
-		}
-		w.arena = slices.Grow(w.arena[:0], rows*w.plan.head.Dim)
-		w.free = w.arena[:rows*w.plan.head.Dim]
+	if w.plan.head.Vectors > 0 && w.arena == nil {
+		w.arena = make([]float32, w.plan.largest()*w.plan.head.Dim)
 	}
+	w.free = w.arena
 	lines := segmentLines{from: w.old}
-	var inv inverter
+	if memory, ok := w.frames.Get().(*[]byte); ok {
+		lines.memory = *memory
+	}
 	for _, piece := range s.pieces {
-		if err := w.piece(piece, &lines, &inv, e); err != nil {
+		if err := w.piece(piece, &lines, e); err != nil {
 			return nil, err
 		}
 	}
-	e.terms = inv.done()
+	e.terms = w.inv.done()
 	var err error
 	e.segment, e.frames, err = lines.frames(&w.enc, w.plan.head.Dim)
 	return e, err
 }
 
 // piece collects the lines of one document of a segment.
-func (w *segmentWorker) piece(piece piece, lines *segmentLines, inv *inverter, e *encoded) error {
+func (w *segmentWorker) piece(piece piece, lines *segmentLines, e *encoded) error {
 	d := &w.plan.docs[piece.doc]
 	if piece.from == 0 {
 		line, err := appendJSON(nil, documentLine{record.KindDocument, d.doc})
@@ -284,7 +287,7 @@ func (w *segmentWorker) piece(piece piece, lines *segmentLines, inv *inverter, e
 	}
 	for i, text := range texts {
 		tokens := w.analyzer.Tokens(text)
-		inv.add(len(lines.chunks)+i, tokens)
+		w.inv.add(len(lines.chunks)+i, tokens)
 		e.lens = append(e.lens, uint32(len(tokens)))
 	}
 	for range chunks {

@@ -193,6 +193,27 @@ func TestSpill(t *testing.T) {
 	}
 }
 
+// TestSparse: every vector comes back from the spill bit by bit.
+func TestSparse(t *testing.T) {
+	numbers := []float32{0, 0, 0, float32(math.Copysign(0, -1)), 1, -0.25, math.SmallestNonzeroFloat32}
+	for n := range 100 {
+		want := make([]float32, n)
+		for i := range want {
+			want[i] = numbers[(i*i+n)%len(numbers)]
+		}
+		got := make([]float32, n)
+		for i := range got {
+			got[i] = 7
+		}
+		readSparse(got, appendSparse([]byte("xxx"), want)[3:])
+		for i := range want {
+			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+				t.Fatalf("%d elements: %v, want %v", n, got, want)
+			}
+		}
+	}
+}
+
 // TestOrdered: the results come in order, and stopping early waits for all.
 func TestOrdered(t *testing.T) {
 	numbers := func(yield func(int) bool) {

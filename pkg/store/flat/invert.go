@@ -19,65 +19,71 @@ import (
 // postings take 100 MB. An update decodes the old lists, takes out what was
 // removed, and merges what is new.
 
-// inverter inverts the chunks of one segment.
+// inverter inverts the chunks of one segment after the other, in memory that it
+// uses again. The postings of a term are a chain among those of all terms.
 type inverter struct {
-	at    map[string]int
-	terms []segmentTerm
+	table    termTable
+	chains   []chain   // of each term
+	postings []posting // in the order of rows
 }
+
+// chain has the numbers of a term's first and last posting.
+type chain struct{ first, last int32 }
+
+// posting says how often a term occurs in a row, and which is its next posting,
+// if it is not the last.
+type posting struct{ row, tf, next int32 }
 
 // segmentTerm is a term's list within a segment: the first posting apart,
 // since its gap depends on the segments before.
 type segmentTerm struct {
-	term              string
-	first, last, row  int // first posting, last posting written, current posting
-	firstTF, tf, size int // of the first, of the current; number of postings written
-	rest              []byte
+	term        string
+	first, last int // rows
+	firstTF     int
+	rest        []byte
 }
 
 // add counts the tokens of the chunk in a row of the segment; rows rise.
 func (v *inverter) add(row int, tokens []string) {
-	if v.at == nil {
-		v.at = make(map[string]int, 4*len(tokens))
-	}
 	for _, token := range tokens {
-		i, ok := v.at[token]
-		if !ok {
-			i = len(v.terms)
-			v.at[token] = i
-			v.terms = append(v.terms, segmentTerm{term: token, row: row})
+		n, isNew := v.table.number(token)
+		at := int32(len(v.postings))
+		if isNew {
+			v.chains = append(v.chains, chain{at, at})
+		} else if last := &v.postings[v.chains[n].last]; last.row == int32(row) {
+			last.tf++
+			continue
+		} else {
+			last.next = at
+			v.chains[n].last = at
 		}
-		t := &v.terms[i]
-		if t.row != row {
-			t.end()
-			t.row = row
-		}
-		t.tf++
+		v.postings = append(v.postings, posting{row: int32(row), tf: 1})
 	}
 }
 
-// end writes the current posting.
-func (t *segmentTerm) end() {
-	if t.size == 0 {
-		t.first, t.firstTF = t.row, t.tf
-	} else {
-		t.rest = appendPosting(t.rest, int64(t.row-t.last-1), t.tf)
-	}
-	t.last, t.tf = t.row, 0
-	t.size++
-}
-
-// done returns the lists.
+// done returns the lists, and begins the next segment.
 func (v *inverter) done() []segmentTerm {
-	for i := range v.terms {
-		v.terms[i].end()
+	terms := make([]segmentTerm, len(v.chains))
+	digits := make([]byte, 0, 2*len(v.postings))
+	for n, c := range v.chains {
+		first := v.postings[c.first]
+		begin, p := len(digits), first
+		for i := c.first; i != c.last; {
+			i = p.next
+			gap := v.postings[i].row - p.row - 1
+			p = v.postings[i]
+			digits = appendPosting(digits, int64(gap), int(p.tf))
+		}
+		terms[n] = segmentTerm{v.table.terms[n], int(first.row), int(p.row), int(first.tf), digits[begin:len(digits):len(digits)]}
 	}
-	return v.terms
+	v.table.reset()
+	v.chains, v.postings = v.chains[:0], v.postings[:0]
+	return terms
 }
 
 // inverted are the lists of all new chunks.
 type inverted struct {
-	at    map[string]int
-	terms []string
+	table termTable
 	lists []newTerm
 }
 
@@ -88,16 +94,10 @@ type newTerm struct {
 
 // add appends the lists of a segment that begins at a row.
 func (v *inverted) add(first int64, terms []segmentTerm) {
-	if v.at == nil {
-		v.at = make(map[string]int, len(terms))
-	}
 	for _, t := range terms {
-		i, ok := v.at[t.term]
-		if !ok {
-			term := strings.Clone(t.term)
-			i = len(v.lists)
-			v.at[term] = i
-			v.terms = append(v.terms, term)
+		i, isNew := v.table.number(t.term)
+		if isNew {
+			v.table.terms[i] = strings.Clone(t.term) // it is a part of a chunk's text
 			v.lists = append(v.lists, newTerm{last: -1})
 		}
 		l := &v.lists[i]
@@ -115,14 +115,15 @@ type termList struct {
 
 // sorted yields the lists by term.
 func (v *inverted) sorted() iter.Seq2[termList, error] {
-	order := make([]int, len(v.terms))
+	terms := v.table.terms
+	order := make([]int, len(terms))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(v.terms[a], v.terms[b]) })
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(terms[a], terms[b]) })
 	return func(yield func(termList, error) bool) {
 		for _, i := range order {
-			if !yield(termList{v.terms[i], v.lists[i].digits}, nil) {
+			if !yield(termList{terms[i], v.lists[i].digits}, nil) {
 				return
 			}
 		}

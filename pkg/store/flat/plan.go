@@ -35,6 +35,26 @@ type planSegment struct {
 	old    int
 }
 
+// rows is how many chunks the segment has.
+func (s *planSegment) rows() int {
+	n := 0
+	for _, p := range s.pieces {
+		n += p.to - p.from
+	}
+	return n
+}
+
+// largest is how many chunks the largest segment has that must be encoded.
+func (p *plan) largest() int {
+	n := 0
+	for _, s := range p.segments {
+		if s.old < 0 {
+			n = max(n, s.rows())
+		}
+	}
+	return n
+}
+
 // plan merges what was put and removed into the old documents.
 func (t *tx) plan(ctx context.Context, s store.Settings) (*plan, error) {
 	p := &plan{}

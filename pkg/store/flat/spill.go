@@ -2,6 +2,8 @@ package flat
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"os"
 	"slices"
 )
@@ -16,12 +18,15 @@ type spill struct {
 	size         int64
 }
 
-const spillFrom = 32 << 20
+const spillFrom = 16 << 20
 
 // add stores data and returns where.
 func (s *spill) add(data []byte) (int64, error) {
 	at := s.size
 	if s.file == nil && len(s.mem)+len(data) <= spillFrom {
+		if s.mem == nil {
+			s.mem = make([]byte, 0, spillFrom) // growing it would touch six times as much memory
+		}
 		s.mem = append(s.mem, data...)
 		s.size += int64(len(data))
 		return at, nil
@@ -61,4 +66,43 @@ func (s *spill) close() {
 		os.Remove(s.file.Name())
 	}
 	*s = spill{dir: s.dir, pattern: s.pattern}
+}
+
+// Vectors of the offline embedder have five zeros in six elements. So what is
+// spilled of 32 elements is a word that says which of them are not +0, and then
+// the bits of those: 1.7 in place of 8 KB at 2,048 dimensions, and 3 percent more
+// than float32 for vectors of a model.
+
+// appendSparse appends a vector in this form.
+func appendSparse(dst []byte, v []float32) []byte {
+	for ; len(v) > 0; v = v[min(32, len(v)):] {
+		begin := len(dst)
+		dst = slices.Grow(dst, 4*33)[:begin+4*33]
+		end, filled := begin+4, uint32(0)
+		for i, x := range v[:min(32, len(v))] {
+			// Without a branch, which could not be predicted: a zero is written
+			// over by what comes next.
+			b := math.Float32bits(x)
+			le.PutUint32(dst[end:], b)
+			one := (b | -b) >> 31 // 0 for 0
+			end += 4 * int(one)
+			filled |= one << i
+		}
+		le.PutUint32(dst[begin:], filled)
+		dst = dst[:end]
+	}
+	return dst
+}
+
+// readSparse reads all of v from what appendSparse made of it.
+func readSparse(v []float32, data []byte) {
+	clear(v)
+	for ; len(v) > 0; v = v[min(32, len(v)):] {
+		filled := le.Uint32(data)
+		data = data[4:]
+		for ; filled != 0; filled &= filled - 1 {
+			v[bits.TrailingZeros32(filled)] = math.Float32frombits(le.Uint32(data))
+			data = data[4:]
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,10 +39,9 @@ type pending struct {
 	dim  int
 }
 
-type pendingRow struct {
-	line, text int // lengths
-	vector     bool
-}
+// pendingRow has the lengths of what the spill has of a row; vector is 0 where
+// there is none.
+type pendingRow struct{ line, text, vector int }
 
 var errDone = errors.New("the change is over already")
 
@@ -142,11 +140,10 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 		if err != nil {
 			return nil, fmt.Errorf("%s: chunk %d: %w", p.doc.Path, c.Seq, err)
 		}
-		p.rows[i].vector = true
+		before := len(data)
+		data = appendSparse(data, v)
+		p.rows[i].vector = len(data) - before
 		p.doc.Vectors++
-		for _, x := range v {
-			data = le.AppendUint32(data, math.Float32bits(x))
-		}
 	}
 	if p.doc.Vectors != 0 {
 		t.dim, p.dim = dim, dim
@@ -168,8 +165,8 @@ func appendChunk(dst []byte, doc *store.Document, c *record.Chunk) ([]byte, erro
 // vectors begin in the spill.
 type part struct {
 	*pending
-	rows                 []pendingRow
-	lines, texts, floats int64
+	rows                  []pendingRow
+	lines, texts, vectors int64
 }
 
 // part returns the rows from one on and before another.
@@ -177,18 +174,16 @@ func (p *pending) part(from, to int) part {
 	out := part{pending: p, rows: p.rows[from:to], lines: p.at}
 	for i, r := range p.rows {
 		out.texts += int64(r.line)
-		out.floats += int64(r.text)
+		out.vectors += int64(r.text)
 		if i < from {
 			out.lines += int64(r.line)
 		}
 	}
 	out.texts += p.at
-	out.floats += out.texts
+	out.vectors += out.texts
 	for _, r := range p.rows[:from] {
 		out.texts += int64(r.text)
-		if r.vector {
-			out.floats += int64(4 * p.dim)
-		}
+		out.vectors += int64(r.vector)
 	}
 	return out
 }
@@ -220,25 +215,25 @@ func (p *part) readLines(s *spill) (lines [][]byte, texts []string, err error) {
 // readVectors appends a vector or nil for each row to dst. It takes the floats
 // from the arena, and returns what is left of it; buf is memory to use again.
 func (p *part) readVectors(s *spill, dst [][]float32, arena []float32, buf *[]byte) ([][]float32, []float32, error) {
-	at := p.floats
+	size := 0
 	for _, r := range p.rows {
-		if !r.vector {
+		size += r.vector
+	}
+	raw, err := s.read(p.vectors, size, *buf)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.file != nil {
+		*buf = raw
+	}
+	for _, r := range p.rows {
+		if r.vector == 0 {
 			dst = append(dst, nil)
 			continue
 		}
-		raw, err := s.read(at, 4*p.dim, *buf)
-		if err != nil {
-			return nil, nil, err
-		}
 		v := arena[:p.dim:p.dim]
-		for j := range v {
-			v[j] = math.Float32frombits(le.Uint32(raw[4*j:]))
-		}
-		dst, arena = append(dst, v), arena[p.dim:]
-		at += int64(len(raw))
-		if s.file != nil {
-			*buf = raw
-		}
+		readSparse(v, raw[:r.vector])
+		dst, arena, raw = append(dst, v), arena[p.dim:], raw[r.vector:]
 	}
 	return dst, arena, nil
 }
