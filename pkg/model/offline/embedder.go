@@ -111,114 +111,161 @@ func (e *Embedder) tokens(purpose model.Purpose, s string) []string {
 	return []string{strings.TrimSpace(text.Normalize(s))}
 }
 
-// bag collects the features of one text after the other and reuses its memory.
+// bag adds up the features of one text after the other. Of its 2,048 sums some 350
+// are not 0 for a passage of 500 characters, and it looks at these alone.
 type bag struct {
-	sums   [embedderDim]int64
-	hashes []uint64
-	counts []featureCount
-	word   []byte
-}
-
-// featureCount is an entry of an open hash table; n is 0 in a free one.
-type featureCount struct {
-	hash uint64
-	n    int
+	sums    [embedderDim]int64
+	touched [embedderDim / 64]uint64 // a bit for each sum that was added to
+	tokens  counter
+	grams   counter
+	word    []byte
+	weights []int64 // logWeight of each count met so far
 }
 
 func (b *bag) vector(tokens []string) record.Vector {
-	clear(b.sums[:])
-	b.hashes = b.hashes[:0]
-	for _, t := range tokens {
-		b.hashes = append(b.hashes, xxhash.Sum64String(t))
+	for i, t := range tokens {
+		b.tokens.add(xxhash.Sum64String(t), 1, i)
 	}
-	first := b.hashes[0]
-	b.add(unit)
-	b.hashes = b.hashes[:0]
-	for _, t := range tokens {
-		b.grams(t)
+	first := b.tokens.features[0].hash
+	for _, f := range b.tokens.features {
+		b.addGrams(tokens[f.token], f.n)
 	}
-	b.add(gramShare)
+	b.add(&b.tokens, unit)
+	b.add(&b.grams, gramShare)
 	return b.normalised(first)
 }
 
-// grams collects the 3- and 4-grams of a word of the letters a to z, with ^
-// and $ at its ends.
-func (b *bag) grams(token string) {
+// addGrams counts the 3- and 4-grams of a word of the letters a to z, with ^
+// and $ at its ends, for each of the times that it occurs.
+func (b *bag) addGrams(token string, times int) {
 	if len(token) < 4 || strings.IndexFunc(token, notLatin) >= 0 {
 		return
 	}
 	b.word = append(append(append(b.word[:0], '^'), token...), '$')
 	for n := 3; n <= 4; n++ {
 		for i := 0; i+n <= len(b.word); i++ {
-			b.hashes = append(b.hashes, xxhash.Sum64(b.word[i:i+n])^gramSpace)
+			b.grams.add(xxhash.Sum64(b.word[i:i+n])^gramSpace, times, 0)
 		}
 	}
 }
 
 func notLatin(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '\'' }
 
-// add adds the features collected, each once with the weight of its count.
-func (b *bag) add(share int64) {
-	for _, f := range b.counted() {
-		if f.n > 0 {
-			w := share * logWeight(f.n) / unit
-			b.put(uint32(f.hash), w)
-			b.put(uint32(f.hash>>32), w)
-		}
+// add adds the features counted, each once with the weight of its count, and
+// empties the counter.
+func (b *bag) add(c *counter, share int64) {
+	for _, f := range c.features {
+		w := share * b.logWeight(f.n) / unit
+		b.put(uint32(f.hash), w)
+		b.put(uint32(f.hash>>32), w)
 	}
-}
-
-// counted counts the hashes in a table that is at most half full: a third of the
-// time that sorting them takes.
-func (b *bag) counted() []featureCount {
-	size := 1 << bits.Len(uint(2*len(b.hashes)))
-	if cap(b.counts) < size {
-		b.counts = make([]featureCount, size)
-	}
-	counts := b.counts[:size]
-	clear(counts)
-	for _, h := range b.hashes {
-		i := h & uint64(size-1)
-		for counts[i].n > 0 && counts[i].hash != h {
-			i = (i + 1) & uint64(size-1)
-		}
-		counts[i].hash = h
-		counts[i].n++
-	}
-	return counts
+	c.reset()
 }
 
 func (b *bag) put(h uint32, weight int64) {
 	if h&1 == 1 {
 		weight = -weight
 	}
-	b.sums[h>>1%embedderDim] += weight
+	at := h >> 1 % embedderDim
+	b.sums[at] += weight
+	b.touched[at/64] |= 1 << (at % 64)
 }
 
 // logWeight is 1 + ln n in thousandths, rounded.
-func logWeight(n int) int64 {
-	if n == 1 {
-		return unit
+func (b *bag) logWeight(n int) int64 {
+	for len(b.weights) < n && len(b.weights) < manyWeights {
+		b.weights = append(b.weights, logWeight(len(b.weights)+1))
 	}
-	return unit + int64(math.Round(unit*math.Log(float64(n))))
+	if n <= len(b.weights) {
+		return b.weights[n-1]
+	}
+	return logWeight(n)
 }
 
-// normalised divides by the length. Features that cancel each other out to
-// nothing leave the position of the first.
+// manyWeights bounds what a word that is repeated in a long text costs.
+const manyWeights = 1 << 10
+
+func logWeight(n int) int64 { return unit + int64(math.Round(unit*math.Log(float64(n)))) }
+
+// normalised divides by the length and begins the next text. Features that cancel
+// each other out to nothing leave the position of the first.
 func (b *bag) normalised(first uint64) record.Vector {
 	squares := 0.0
-	for _, x := range b.sums {
-		squares += float64(float64(x) * float64(x))
+	for at := range b.positions {
+		x := float64(b.sums[at])
+		squares += float64(x * x)
 	}
+	v := make(record.Vector, embedderDim)
 	if squares == 0 {
-		b.sums[first%embedderDim], squares = 1, 1
+		v[first%embedderDim] = 1
 	}
 	length := math.Sqrt(squares)
-	v := make(record.Vector, embedderDim)
-	for i, x := range b.sums {
-		if x != 0 {
-			v[i] = float32(float64(x) / length)
+	for at := range b.positions {
+		if x := b.sums[at]; x != 0 {
+			v[at] = float32(float64(x) / length)
+			b.sums[at] = 0
 		}
 	}
+	clear(b.touched[:])
 	return v
+}
+
+// positions yields the positions of the sums that were added to, in order.
+func (b *bag) positions(yield func(int) bool) {
+	for i, word := range b.touched {
+		for ; word != 0; word &= word - 1 {
+			if !yield(64*i + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
+}
+
+// counter counts features in an open hash table that is at most half full: a third
+// of the time that sorting them takes.
+type counter struct {
+	slots    []int32 // number of a feature, from 1; 0 if it is free; a power of two of them
+	features []feature
+}
+
+// feature is one feature of a text, the number of times that it occurs, and the
+// first token that has it.
+type feature struct {
+	hash  uint64
+	n     int
+	token int
+}
+
+func (c *counter) add(hash uint64, times, token int) {
+	if 2*len(c.features) >= len(c.slots) {
+		c.grow()
+	}
+	slot := c.slot(hash)
+	if *slot == 0 {
+		c.features = append(c.features, feature{hash: hash, token: token})
+		*slot = int32(len(c.features))
+	}
+	c.features[*slot-1].n += times
+}
+
+// slot is the slot of a feature, or the free one that it gets.
+func (c *counter) slot(hash uint64) *int32 {
+	mask := uint64(len(c.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		if s := &c.slots[i]; *s == 0 || c.features[*s-1].hash == hash {
+			return s
+		}
+	}
+}
+
+func (c *counter) grow() {
+	c.slots = make([]int32, max(1<<10, 2*len(c.slots)))
+	for i, f := range c.features {
+		*c.slot(f.hash) = int32(i + 1)
+	}
+}
+
+func (c *counter) reset() {
+	clear(c.slots)
+	c.features = c.features[:0]
 }
