@@ -78,18 +78,33 @@ func Blocks(src string, from int) []Block {
 }
 
 // FirstHeading returns the title of the first heading of level 1 in src, or
-// "". It looks at the first 32 KiB.
+// "". It looks at the first 32 KiB, and at the first of them alone where that is
+// enough, as it mostly is: of notes of 6 KB it was half of the time that loading
+// took.
 func FirstHeading(src string) string {
 	const enough = 32 << 10
-	if len(src) > enough {
-		src = src[:strings.LastIndexByte(src[:enough], '\n')+1]
-	}
-	for _, b := range Blocks(src, 0) {
-		if b.Kind == Heading && b.Level == 1 && b.Title != "" {
-			return b.Title
+	for _, n := range []int{1 << 10, enough} {
+		part := wholeLines(src, n)
+		blocks := Blocks(part, 0)
+		for i, b := range blocks {
+			// The last block of a part may go on behind it, and become another.
+			if b.Kind == Heading && b.Level == 1 && b.Title != "" && (i+1 < len(blocks) || n == enough || len(part) == len(src)) {
+				return b.Title
+			}
+		}
+		if len(part) == len(src) {
+			break
 		}
 	}
 	return ""
+}
+
+// wholeLines is the longest part of src that has whole lines and at most n bytes.
+func wholeLines(src string, n int) string {
+	if len(src) <= n {
+		return src
+	}
+	return src[:strings.LastIndexByte(src[:n], '\n')+1]
 }
 
 var blockParser = sync.OnceValue(func() parser.Parser {

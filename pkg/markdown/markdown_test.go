@@ -115,8 +115,25 @@ func TestHeadings(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("headings\n%q\nwant\n%q", got, want)
 	}
-	if got := FirstHeading("text\n\n## B\n\n# A\n"); got != "A" {
-		t.Errorf("first heading %q", got)
+}
+
+// TestFirstHeading: it is found wherever the part ends that is looked at first.
+func TestFirstHeading(t *testing.T) {
+	for n := 0; n < 1100; n += 7 {
+		filler := strings.Repeat("y", n)
+		for src, want := range map[string]string{
+			"text\n\n## B\n" + filler + "\n\n# A\n\ntext\n":    "A",
+			filler + " A\n===\n\n# B\n":                        strings.TrimSpace(filler + " A"),
+			"```\n# B\n" + filler + "\n```\n# A\n":             "A",
+			"[a]: /b \"" + filler + "\n# A\n===\nc\"\n\n# B\n": "A",
+		} {
+			if got := FirstHeading(src); got != want {
+				t.Fatalf("%d characters: %q, want %q", n, got, want)
+			}
+		}
+	}
+	if got := FirstHeading(strings.Repeat("text\n\n", 8<<10) + "# A\n"); got != "" {
+		t.Errorf("%q is not near the beginning", got)
 	}
 }
 
