@@ -48,9 +48,15 @@ func Decode(line []byte, r Record) error {
 		raw.RecordKind = KindOf(line)
 		return nil
 	}
-	if c, ok := r.(*Chunk); ok {
+	switch r := r.(type) {
+	case *Chunk:
 		if usual := (Chunk{}); readChunk(line, &usual) {
-			*c = usual
+			*r = usual
+			return nil
+		}
+	case *Document:
+		if usual := (Document{}); readDocument(line, &usual) {
+			*r = usual
 			return nil
 		}
 	}

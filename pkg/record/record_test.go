@@ -110,6 +110,25 @@ func FuzzChunk(f *testing.F) {
 	})
 }
 
+// FuzzDocument holds the reading of documents by hand against encoding/json.
+func FuzzDocument(f *testing.F) {
+	for _, s := range []string{
+		`{"kind":"document","id":"i","path":"n/a.md","root":"n","title":"<t>","media_type":"text/markdown","hash":"h","modified":"2026-01-02T03:04:05Z","text":"a\n\"b\" \\ \/ 中文 \u2028 \ud83d\ude42","meta":{"tags":["x"] }}`,
+		`{"kind":"document","text":"a\f1","pages":[{"page":1,"text":"a"}],"converted":true}`,
+		`{"kind":"document","text":null,"meta":null}`, `{"kind":"document","Text":"x","text":"a","text":"b"}`,
+		`{"kind":"document","text":"a","more":1}`, `{"kind":"document","text":"` + "\xff" + `","x":01,}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var plain, usual Document
+		err := decodeObject(data, &plain, reflect.TypeFor[Document](), &plain.Extra)
+		if readDocument(data, &usual) && (err != nil || !reflect.DeepEqual(plain, usual)) {
+			t.Fatalf("%q: read as\n%+v, not\n%+v (%v)", data, usual, plain, err)
+		}
+	})
+}
+
 // TestEveryFieldOfAChunk: no field is forgotten by the reading and writing by
 // hand.
 func TestEveryFieldOfAChunk(t *testing.T) {
