@@ -64,7 +64,8 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 			opt.Stats = stats
 			defer c.waiting(s.endpoints("EMBED"))()
 			out := embed.Run(ctx, jsonl.Records(in, record.KindChunk, record.KindQuery), opt)
-			if err := jsonl.NewWriter(e.stdout).WriteAll(out); err != nil {
+			err = withHeadroom(func() error { return jsonl.NewWriter(e.stdout).WriteAll(out) })
+			if err != nil {
 				return err
 			}
 			return partial(stats.Failed)

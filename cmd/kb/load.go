@@ -99,7 +99,8 @@ func newLoad(e *env, s *settings) *cobra.Command {
 					c.warn(fmt.Sprintf("%s: no %s files in it", root.Path, strings.Replace(loaded(opt.Hooks), " and ", " or ", 1)))
 				}
 			})
-			if err := jsonl.NewWriter(e.stdout).WriteAll(stream); err != nil {
+			err = withHeadroom(func() error { return jsonl.NewWriter(e.stdout).WriteAll(stream) })
+			if err != nil {
 				return err
 			}
 			if skipped > 0 {

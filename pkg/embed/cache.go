@@ -6,10 +6,14 @@ import (
 	"kb/pkg/model"
 )
 
-// maxCache is how many bytes of vectors are remembered for equal texts.
-// Repeated passages (licences, templates, copies of a file) mostly lie close
-// together, so the oldest entry goes first.
+// maxCache is how many bytes of vectors are remembered for equal texts, which may
+// cost money. Repeated passages (licences, templates, copies of a file) mostly lie
+// close together, so the oldest entry goes first.
 const maxCache = 32 << 20
+
+// maxOfflineCache is the same where a vector costs 40 µs and nothing else: the
+// memory would take longer to fill than the vectors to make.
+const maxOfflineCache = 4 << 20
 
 // key stands for a text; 128 bits make a collision less likely than a fault of
 // the machine.
@@ -27,9 +31,16 @@ type cache struct {
 	slots map[key]*slot
 	order []key // oldest first
 	dim   int   // of the vectors seen last
+	limit int   // bytes
 }
 
-func newCache() cache { return cache{slots: map[key]*slot{}, dim: 1024} }
+func newCache(info model.Info) cache {
+	c := cache{slots: map[key]*slot{}, dim: 1024, limit: maxCache}
+	if info.BaseURL == "" {
+		c.limit = maxOfflineCache
+	}
+	return c
+}
 
 func (c *cache) get(k key) *slot { return c.slots[k] }
 
@@ -50,5 +61,5 @@ func (c *cache) capacity() int {
 			c.dim = n
 		}
 	}
-	return maxCache / (4*c.dim + 100)
+	return c.limit / (4*c.dim + 100)
 }

@@ -56,9 +56,9 @@ var ErrNoText = errors.New("no text to embed")
 // the loop has ended.
 //
 // Memory is bounded: two batches for each request under way, a cache of
-// vectors of 32 MB, and 16 MB of records that wait behind a chunk. A batch is
-// asked for when it is full, when the input ends, or when too much waits
-// behind it.
+// vectors of 32 MB (4 MB where they cost no request), and 16 MB of records that
+// wait behind a chunk. A batch is asked for when it is full, when the input
+// ends, or when too much waits behind it.
 func Run(ctx context.Context, in iter.Seq2[record.Record, error], o Options) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		s := newStage(ctx, o, yield)

@@ -334,7 +334,7 @@ func TestBoundedWaiting(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	c := newCache()
+	c := newCache(model.Info{BaseURL: "http://127.0.0.1"})
 	for i := range 20_000 {
 		c.put(keyOf(model.Document, fmt.Sprint(i)), &slot{vector: make(record.Vector, 1024)})
 	}

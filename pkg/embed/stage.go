@@ -48,7 +48,8 @@ func newStage(ctx context.Context, o Options, yield func(record.Record, error) b
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	return &stage{o: o, yield: yield, info: o.Embedder.Info(), caller: newCaller(ctx, o), open: map[model.Purpose]*batch{}, cache: newCache()}
+	info := o.Embedder.Info()
+	return &stage{o: o, yield: yield, info: info, caller: newCaller(ctx, o), open: map[model.Purpose]*batch{}, cache: newCache(info)}
 }
 
 func (s *stage) close() { s.caller.close() }
