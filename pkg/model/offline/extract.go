@@ -25,9 +25,12 @@ import (
 // context what only the headings above it hold, neighbours what only the
 // sentences before and behind it hold, and passage the passage's score over the
 // best one's. It writes the best sentence, and up to two more that score at
-// least nearlyAsGood of it. Below a heading that names the identifier which is
-// asked about (ERR-5023), each sentence counts as naming it. If no sentence of any passage covers minCoverage,
-// it writes nothing, which is a refusal.
+// least nearlyAsGood of it. Below a heading that is what the question is about
+// (it names the identifier ERR-5023, or holds headingCoverage of the question),
+// each sentence and row of a table counts as holding what the heading holds.
+// Words that only ask (多少, how many) are none of the question's. If no
+// sentence of any passage covers minCoverage, it writes nothing, which is a
+// refusal.
 //
 // How often the gold answer is in what is written, in % (the mean number of
 // sentences), from the four best passages as "kb ask" ranks them, a refusal
@@ -65,10 +68,10 @@ const (
 	maxSentences    = 3
 	passageWeight   = 0.5
 	contextWeight   = 0.8
-	namedWeight     = 0.95 // of a heading that names what is asked about
 	neighbourWeight = 0.3
 	numberBonus     = 1.15
 	minCoverage     = 0.15
+	headingCoverage = 0.6 // of a heading that says what is asked about
 	nearlyAsGood    = 0.6
 )
 
@@ -76,7 +79,7 @@ const (
 func NewExtractor() *Extractor { return &Extractor{} }
 
 // Name identifies the method and its version.
-func (*Extractor) Name() string { return "kb-extract-3" }
+func (*Extractor) Name() string { return "kb-extract-4" }
 
 // Offline is true: sentences are copied, no model is called.
 func (*Extractor) Offline() bool { return true }
@@ -178,7 +181,7 @@ type question struct {
 }
 
 func newQuestion(req model.Request) *question {
-	q := &question{terms: analyzer().QueryTerms(req.Question), number: asksNumber(req.Question)}
+	q := &question{terms: text.ContentTerms(analyzer(), req.Question), number: asksNumber(req.Question)}
 	var estimate func(string) float64
 	q.terms = slices.DeleteFunc(q.terms, func(t string) bool { return isPart(t, req.Terms) })
 	for _, t := range q.terms {
@@ -269,11 +272,11 @@ func (q *question) sentences(p record.Passage) []sentence {
 	for i, at := range placed {
 		own := q.share(at.tokens)
 		s := sentence{n: p.N, text: at.text, key: key(at.text), coverage: own}
-		if q.names(at.near) {
+		if q.isSubject(at.near) {
 			s.coverage = q.share(at.tokens, at.near)
-			own += namedWeight * (s.coverage - own)
+			own = s.coverage
 		}
-		if s.key == "" || at.repeatsHeading(s.key) {
+		if s.key == "" {
 			continue
 		}
 		var before, behind map[string]bool
@@ -294,10 +297,14 @@ func (q *question) sentences(p record.Passage) []sentence {
 	return out
 }
 
-// names says whether a heading names the identifier that is asked about. What
-// stands below it is about that, and does not say the name again.
-func (q *question) names(heading map[string]bool) bool {
-	return slices.ContainsFunc(q.terms, func(t string) bool { return heading[t] && isIdentifier(t) })
+// isSubject says whether a heading is what the question is about: it names the
+// identifier that is asked about or, where there is none, holds headingCoverage
+// of the question. What stands below it is about that, and does not say it again.
+func (q *question) isSubject(heading map[string]bool) bool {
+	if slices.ContainsFunc(q.terms, isIdentifier) {
+		return slices.ContainsFunc(q.terms, func(t string) bool { return heading[t] && isIdentifier(t) })
+	}
+	return q.share(heading) >= headingCoverage
 }
 
 // placedSentence is a sentence with the tokens of it, of the headings above it,
@@ -305,14 +312,10 @@ func (q *question) names(heading map[string]bool) bool {
 type placedSentence struct {
 	text                string
 	tokens, above, near map[string]bool
-	headings            []string // keys of those of the passage
 }
 
-// repeatsHeading says whether the sentence is a heading of the passage that
-// stands in its text as a line like others, as in a PDF.
-func (s placedSentence) repeatsHeading(key string) bool { return slices.Contains(s.headings, key) }
-
-// place returns the sentences of a passage, each below its headings.
+// place returns the sentences of a passage, each below its headings, which in
+// a PDF are lines like others.
 func place(p record.Passage) []placedSentence {
 	title := strings.Join(append([]string{p.Title}, p.Headings...), "\n")
 	above := tokenSet(title)
@@ -327,12 +330,12 @@ func place(p record.Passage) []placedSentence {
 		}
 	}
 	var out []placedSentence
-	for _, r := range readable(p.Text) {
-		if r.heading {
+	for _, r := range readable(p) {
+		if r.heading || slices.Contains(headings, key(r.text)) {
 			above, near = tokenSet(title+"\n"+r.text), tokenSet(r.text)
 			continue
 		}
-		out = append(out, placedSentence{r.text, tokenSet(r.text), above, near, headings})
+		out = append(out, placedSentence{r.text, tokenSet(r.text), above, near})
 	}
 	return out
 }

@@ -33,6 +33,25 @@ func generated(t *testing.T, question string, passages ...record.Passage) string
 	return b.String()
 }
 
+// The question has the words of a heading and asks for a number: what stands
+// below the heading has none of the words.
+func TestExtractNumbersBelowAHeading(t *testing.T) {
+	for name, p := range map[string]record.Passage{
+		"Markdown": {Title: "差旅", Text: "## 预订方式\n\n住宿优先在平台预订，以平台为准。\n\n## 住宿标准\n\n各级城市如下。\n\n| 城市 | 上限 |\n|---|---|\n| 一线城市 | 500 元 |\n| 其他城市 | 400 元 |\n"},
+		"PDF": {Title: "差旅", Page: 2, Headings: []string{"3.1 预订方式 – 3.2 住宿标准"},
+			Text: "3.1 预订方式\n住宿优先在平台预订，以平台为准。\n3.2 住宿标准\n城市 上限\n一线城市 500 元\n其他城市 400 元\n（1）长期出差另议。"},
+	} {
+		got := generated(t, "住宿标准是多少？", p)
+		if first, _, _ := strings.Cut(got, "["); strings.ReplaceAll(first, "| ", "") != "一线城市 500 元" || !strings.Contains(got, "其他城市") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	wrapped := record.Passage{Title: "x", Page: 1, Text: "The valve of the second boiler in the cellar was replaced by\nMarta Silva on Monday. Short row 12\nAnother row 13"}
+	if got := generated(t, "who replaced the valve of the boiler", wrapped); !strings.Contains(got, "by Marta Silva on Monday. [1]") {
+		t.Errorf("a wrapped line: %q", got)
+	}
+}
+
 func TestExtract(t *testing.T) {
 	course := record.Passage{Title: "课程安排", Text: "# 课程安排\n\n建议每天学习 45 分钟。\n\n你准备好了吗？\n\n- 作业每周五提交。\n- 周日不安排考试。\n"}
 	policy := record.Passage{Title: "差旅", Headings: []string{"3.3 超标审批"}, Text: "住宿费**超标**须经直属负责人和分管副总两级审批。\n\n| 城市 | 上限 |\n|---|---|\n| 一线城市 | 500 元 |\n| 其他城市 | 400 元 |\n"}

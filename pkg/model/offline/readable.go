@@ -1,10 +1,12 @@
 package offline
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"kb/pkg/record"
 	"kb/pkg/text"
 )
 
@@ -18,11 +20,11 @@ type passageSentence struct {
 // list items, table rows, lines of code (as code). Questions, drawn lines, the
 // head of a table and definitions of links are left out. Marks are dropped
 // where that changes no word.
-func readable(passage string) []passageSentence {
+func readable(p record.Passage) []passageSentence {
 	var out []passageSentence
 	fenced, open := false, false // open: the last sentence ended in a semicolon
-	for start, end := range text.Sentences(passage) {
-		raw := strings.TrimSpace(passage[start:end])
+	for piece := range pieces(p) {
+		raw := strings.TrimSpace(piece)
 		switch {
 		case strings.HasPrefix(raw, "```"), strings.HasPrefix(raw, "~~~"):
 			fenced = !fenced
@@ -46,9 +48,43 @@ func readable(passage string) []passageSentence {
 				out = append(out, passageSentence{text: s})
 			}
 		}
-		open = endsOpen(passage[start:end]) && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
+		open = endsOpen(piece) && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
 	}
 	return out
+}
+
+// pieces are the sentences of a passage. On a page of a PDF, whose paragraphs
+// are joined when it is read, a line that is still by itself is a heading or a
+// row of a table, and no part of the sentence behind it.
+func pieces(p record.Passage) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for start, end := range text.Sentences(p.Text) {
+			for i := start; i < end && p.Page > 0; i++ {
+				if p.Text[i] == '\n' && !goesOn(p.Text[start:i]) {
+					if !yield(p.Text[start : i+1]) {
+						return
+					}
+					start = i + 1
+				}
+			}
+			if start < end && !yield(p.Text[start:end]) {
+				return
+			}
+		}
+	}
+}
+
+// longLine is how many characters a line of text in Latin script has at least
+// where the width of the page ended it.
+const longLine = 60
+
+// goesOn says whether a line may be the first part of a sentence that the next
+// one continues: reading a PDF does not join a line to one that begins with a
+// capital or a digit.
+func goesOn(line string) bool {
+	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\n')+1:])
+	last, _ := utf8.DecodeLastRuneInString(line)
+	return utf8.RuneCountInString(line) >= longLine && last < 0x2e80
 }
 
 // endsOpen says whether a sentence ends in a semicolon with more behind it in
