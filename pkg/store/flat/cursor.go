@@ -67,6 +67,14 @@ func (c *cursor) chunkLine(ref int64) ([]byte, error) {
 	return c.chunk.lines[row%s.perFrame], nil
 }
 
+// vectorFrame is a frame of vectors: its segment, and its number in there.
+type vectorFrame struct{ seg, frame int }
+
+func (r *reader) vectorFrame(ref int64) vectorFrame {
+	seg, row := r.segmentOf(ref)
+	return vectorFrame{seg, row / vectorsAFrame}
+}
+
 // vectorLine returns the line of a chunk's vector; nil in a segment without
 // vectors.
 func (c *cursor) vectorLine(ref int64) ([]byte, error) {

@@ -26,8 +26,7 @@ import (
 
 const (
 	parallelFrom = 4 << 20 // bytes of codes; below it a second goroutine costs more than it saves
-	rescoreBatch = 32
-	rescoreSplit = 16 // rows a goroutine at least
+	rescoreSplit = 16      // rows that a goroutine scores at once, at least
 	maxWorkers   = 8
 )
 
@@ -226,19 +225,19 @@ func (w *scanWorker) take(ref int64, sums []int32, errs []float32) {
 // rescore is the second stage.
 func (s *search) rescore(found []candidate) (*vector.TopK, error) {
 	top := vector.NewTopK(s.k)
-	for len(found) > 0 {
-		if err := s.ctx.Err(); err != nil {
-			return nil, err
-		}
-		if top.Full() && found[0].upper < top.Worst().Score {
-			break
-		}
-		batch := found[:min(len(found), max(rescoreBatch, s.k))]
-		found = found[len(batch):]
+	for {
 		floor := math.Inf(-1)
 		if top.Full() {
 			floor = top.Worst().Score
 		}
+		if found = above(found, floor); len(found) == 0 {
+			return top, nil
+		}
+		if err := s.ctx.Err(); err != nil {
+			return nil, err
+		}
+		var batch []candidate
+		batch, found = s.batch(found)
 		scores, err := s.scores(batch, floor)
 		if err != nil {
 			return nil, err
@@ -247,7 +246,30 @@ func (s *search) rescore(found []candidate) (*vector.TopK, error) {
 			top.Add(vector.Scored{Row: c.ref, Score: scores[i]})
 		}
 	}
-	return top, nil
+}
+
+// batch splits the next candidates, those with the greatest upper bounds, from
+// the rest. From a file come with them all that share a frame of vectors with one
+// of them: reading it takes many times as long as scoring a row, and so it is not
+// read again.
+func (s *search) batch(found []candidate) (batch, rest []candidate) {
+	n := min(len(found), max(rescoreSplit*s.workers(), s.k))
+	if s.r.resident != nil {
+		return found[:n], found[n:]
+	}
+	read := make(map[vectorFrame]bool, n)
+	for _, c := range found[:n] {
+		read[s.r.vectorFrame(c.ref)] = true
+	}
+	batch, rest = slices.Clone(found[:n]), found[n:n]
+	for _, c := range found[n:] {
+		if read[s.r.vectorFrame(c.ref)] {
+			batch = append(batch, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return batch, rest
 }
 
 // scores returns the exact scores of a batch, which it sorts by ref. A score
