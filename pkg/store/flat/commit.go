@@ -45,6 +45,7 @@ func (t *tx) Commit(ctx context.Context, s store.Settings) (store.Info, error) {
 	}
 	w := &indexWriter{tx: t, plan: p, analyzer: analyzer, out: frameLayout{w: newFrameWriter(out)}}
 	if err := w.write(ctx); err != nil {
+		_ = w.out.w.wait() // before the file goes away
 		out.abort()
 		return store.Info{}, fmt.Errorf("writing %s: %w", t.path, err)
 	}
@@ -145,7 +146,7 @@ func (w *indexWriter) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.segment(e); err != nil {
+		if err := w.segment(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -166,9 +167,9 @@ func (w *indexWriter) write(ctx context.Context) error {
 }
 
 // segment writes what a worker made.
-func (w *indexWriter) segment(e *encoded) error {
-	if e.old >= 0 {
-		return w.out.copied(w.old, e.old)
+func (w *indexWriter) segment(ctx context.Context, e *encoded) error {
+	if e.copies > 0 {
+		return w.copy(ctx, e.old, e.copies)
 	}
 	for i, n := range e.lens {
 		w.lens[e.first+int64(i)] = n
@@ -177,6 +178,19 @@ func (w *indexWriter) segment(e *encoded) error {
 	err := w.out.segment(e.segment, e.frames)
 	w.frames.Put(&e.frames.data)
 	return err
+}
+
+// copy copies n segments of the old index.
+func (w *indexWriter) copy(ctx context.Context, first, n int) error {
+	for seg := first; seg < first+n; seg++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.out.copied(w.old, seg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lists merges the lists of the old index with the new ones.
@@ -206,9 +220,10 @@ func (w *indexWriter) lists(ctx context.Context) (iter.Seq2[termList, error], er
 	return m.merge(w.old.allPostings(ctx), added), nil
 }
 
-// encoded is a segment ready to be written: old >= 0 to copy one.
+// encoded is a segment ready to be written, or some old ones in a row.
 type encoded struct {
 	old     int
+	copies  int
 	first   int64
 	segment segment
 	frames  *frameSet
@@ -238,10 +253,10 @@ func (w *segmentWorker) encode(s planSegment) (*encoded, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, err
 	}
-	e := &encoded{old: s.old, first: s.first}
 	if s.old >= 0 {
-		return e, nil
+		return &encoded{old: s.old, copies: s.copies}, nil
 	}
+	e := &encoded{first: s.first}
 	if w.c == nil && w.old != nil {
 		w.c = &cursor{r: w.old}
 	}

@@ -300,7 +300,7 @@ type postingsLine struct {
 // list.
 func postingsLines(lists iter.Seq2[termList, error]) iter.Seq2[postingsLine, error] {
 	return func(yield func(postingsLine, error) bool) {
-		var terms, postings []byte
+		var terms, postings, word []byte
 		first := ""
 		end := func() bool {
 			if len(terms) == 0 {
@@ -330,7 +330,7 @@ func postingsLines(lists iter.Seq2[termList, error]) iter.Seq2[postingsLine, err
 			} else {
 				terms, postings = append(terms, ' '), append(postings, ' ')
 			}
-			word := record.AppendString(nil, l.term)
+			word = record.AppendString(word[:0], l.term)
 			terms = append(terms, word[1:len(word)-1]...)
 			postings = append(postings, l.digits...)
 		}

@@ -139,17 +139,18 @@ func removeStale(target string) error {
 // of 166 ms on ext4.
 const writeSize = 4 << 20
 
-// frameWriter writes frames and remembers their entries of the seek table.
+// frameWriter writes frames and remembers their entries of the seek table. One
+// buffer is filled while the other is written: copying 55 MB into the system is a
+// sixth of the time that the change of one document takes.
 type frameWriter struct {
-	w       io.Writer
-	buf     []byte
-	off     int64
-	entries []frameEntry
+	w          io.Writer
+	buf, other []byte
+	writing    chan error // of other, while it is written; else nil
+	off        int64
+	entries    []frameEntry
 }
 
-func newFrameWriter(w io.Writer) *frameWriter {
-	return &frameWriter{w: w, buf: make([]byte, 0, 64<<10)}
-}
+func newFrameWriter(w io.Writer) *frameWriter { return &frameWriter{w: w} }
 
 // write appends frames with their entries of the seek table.
 func (w *frameWriter) write(frames []byte, entries ...frameEntry) error {
@@ -194,7 +195,7 @@ func (w *frameWriter) copy(f *file, off, end int64, entries []frameEntry) error 
 func (w *frameWriter) room() ([]byte, error) {
 	if len(w.buf) == cap(w.buf) {
 		if cap(w.buf) < writeSize {
-			w.buf = append(make([]byte, 0, min(writeSize, 4*cap(w.buf))), w.buf...)
+			w.buf = append(make([]byte, 0, min(writeSize, max(64<<10, 4*cap(w.buf)))), w.buf...)
 		} else if err := w.flush(); err != nil {
 			return nil, err
 		}
@@ -207,9 +208,29 @@ func (w *frameWriter) took(n int) {
 	w.off += int64(n)
 }
 
+// flush begins to write the buffer, and takes the other one.
 func (w *frameWriter) flush() error {
-	_, err := w.w.Write(w.buf)
-	w.buf = w.buf[:0]
+	if err := w.wait(); err != nil {
+		return err
+	}
+	full, done := w.buf, make(chan error, 1)
+	w.writing = done
+	go func() {
+		_, err := w.w.Write(full)
+		done <- err
+	}()
+	w.buf, w.other = w.other[:0], full
+	return nil
+}
+
+// wait returns when nothing is being written any more; no other method may be
+// called after an error.
+func (w *frameWriter) wait() error {
+	if w.writing == nil {
+		return nil
+	}
+	err := <-w.writing
+	w.writing = nil
 	return err
 }
 
@@ -221,5 +242,8 @@ func (w *frameWriter) finish() error {
 	if err := w.raw(appendSeekTable(nil, w.entries)); err != nil {
 		return err
 	}
-	return w.flush()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.wait()
 }

@@ -27,12 +27,13 @@ type planned struct {
 	old  int
 }
 
-// planSegment is one segment: old >= 0 if it is a segment of the old index as
-// it was.
+// planSegment is one segment; or as many as copies says, in a row, that are as they
+// were in the old index: then old is the number of the first, else -1.
 type planSegment struct {
 	pieces []piece
 	first  int64
 	old    int
+	copies int
 }
 
 // rows is how many chunks the segment has.
@@ -42,6 +43,19 @@ func (s *planSegment) rows() int {
 		n += p.to - p.from
 	}
 	return n
+}
+
+// addSegment appends a segment, or has the run of copies before it go on: a run is
+// one item of work, so that the segment behind it is encoded while it is copied.
+func (p *plan) addSegment(s planSegment) {
+	if s.old >= 0 {
+		s.copies = 1
+		if n := len(p.segments); n > 0 && p.segments[n-1].old >= 0 && p.segments[n-1].old+p.segments[n-1].copies == s.old {
+			p.segments[n-1].copies++
+			return
+		}
+	}
+	p.segments = append(p.segments, s)
 }
 
 // largest is how many chunks the largest segment has that must be encoded.
@@ -74,7 +88,7 @@ func (t *tx) plan(ctx context.Context, s store.Settings) (*plan, error) {
 	for _, pieces := range cuts {
 		seg := planSegment{pieces: pieces, first: p.first[pieces[0].doc] + int64(pieces[0].from)}
 		seg.old = t.sameSegment(p, seg)
-		p.segments = append(p.segments, seg)
+		p.addSegment(seg)
 	}
 	if err := t.planLists(ctx, p); err != nil {
 		return nil, err

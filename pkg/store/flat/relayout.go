@@ -170,6 +170,7 @@ func layOut(w io.Writer, r io.Reader, size int64, dir *directory) error {
 	}
 	defer l.z.Close()
 	out := frameLayout{w: newFrameWriter(w)}
+	defer func() { _ = out.w.wait() }() // an error ended this, or nothing is left
 	if err := layOutHeader(&out, l); err != nil {
 		return err
 	}
