@@ -54,9 +54,14 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			c := e.console("kb index")
 			began := e.now()
 			at := new(jsonl.Place)
-			reports, result, err := index.Run(cmd.Context(),
-				jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot, record.KindExport),
-				index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
+			var reports []record.Record
+			var result index.Result
+			err = withTightHeap(func() error {
+				chunks := jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot, record.KindExport)
+				reports, result, err = index.Run(cmd.Context(), chunks,
+					index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})
+				return err
+			})
 			if bad := new(index.RecordError); errors.As(err, &bad) {
 				err = at.Wrap(err)
 			}

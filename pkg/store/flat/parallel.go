@@ -46,12 +46,12 @@ type result[R any] struct {
 
 // ordered maps the items in several goroutines and yields the results in the
 // order of the items. Each goroutine works with its own function from
-// newWorker. No more than two items a goroutine are under way, so memory does
-// not depend on the number of items. The first error ends the sequence.
+// newWorker. Besides one for each goroutine only the one that is yielded is under
+// way, so memory does not depend on the number of items. The first error ends the sequence.
 func ordered[T, R any](items iter.Seq[T], newWorker func() func(T) (R, error)) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		n := workerCount()
-		queue := make(chan chan result[R], n)
+		queue := make(chan chan result[R], n-1)
 		stop := make(chan struct{})
 		idle := make(chan func(T) (R, error), n)
 		for range n {
