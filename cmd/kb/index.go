@@ -83,7 +83,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "let an empty folder remove all of its documents")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "fail when another process is writing, instead of waiting")
 	cmd.Flags().BoolVar(&verify, "verify", false, "read the whole index and report any damage")
-	cmd.Flags().BoolVar(&repair, "repair", false, "save what is whole of a damaged index")
+	cmd.Flags().BoolVar(&repair, "repair", false, "save what is whole of a damaged index in a file")
 	cmd.MarkFlagsMutuallyExclusive("verify", "repair")
 	return cmd
 }

@@ -12,10 +12,13 @@ import (
 // checkIndex verifies an index, or repairs it.
 func checkIndex(ctx context.Context, e *env, st store.Store, repair, wait bool) error {
 	file, ok := st.(*flat.Store)
-	if !ok {
-		return usagef("%s: only an index in a file can be verified and repaired here", st.Name())
-	}
-	if repair {
+	switch {
+	case !ok && repair:
+		return withHint(usagef("%s: only an index in a file can be repaired", st.Name()),
+			`"kb index --verify" says what is damaged; restore the database, or name a new place and run "kb build"`)
+	case !ok:
+		return verifyStore(ctx, e, st)
+	case repair:
 		return repairIndex(ctx, e, file, wait)
 	}
 	report, err := file.Verify(ctx)
@@ -34,6 +37,33 @@ func checkIndex(ctx context.Context, e *env, st store.Store, repair, wait bool) 
 	if report.Relaid {
 		fmt.Fprintf(e.stdout, "another program compressed it: it is slow to open until \"kb index --repair\" writes it again\n")
 	}
+	return nil
+}
+
+const faultsShown = 20
+
+// verifyStore verifies an index in a database.
+func verifyStore(ctx context.Context, e *env, st store.Store) error {
+	r, err := st.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	report, err := store.Verify(ctx, r)
+	if err != nil {
+		return err
+	}
+	n := len(report.Faults)
+	for _, fault := range report.Faults[:min(n, faultsShown)] {
+		fmt.Fprintln(e.stdout, answer.Plain(fault.Error()))
+	}
+	if n > 0 {
+		return withHint(&codeError{exitDamaged, fmt.Errorf("%s: %s", st.Name(), count(n, "fault"))},
+			`something else than kb changed what it keeps there: restore the database, or name a new place and run "kb build"`)
+	}
+	fmt.Fprintf(e.stdout, "%s: whole: %s, %s, %s, %s; vector search finds %d of %s by their own vectors\n", st.Name(),
+		count(report.Info.Documents, "document"), count(report.Info.Chunks, "chunk"), count(report.Info.Vectors, "vector"),
+		count(report.Words, "word"), report.Found, count(report.Probes, "chunk"))
 	return nil
 }
 

@@ -266,6 +266,12 @@ func TestDamage(t *testing.T) {
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), "memory") {
 			t.Errorf("%s: %v", c.name, err)
 		}
+		if r == nil {
+			continue
+		}
+		if report, err := store.Verify(t.Context(), r); err != nil || len(report.Faults) != 1 {
+			t.Errorf("%s: verified: %+v, %v", c.name, report, err)
+		}
 	}
 }
 

@@ -189,6 +189,7 @@ func testRoundTrip(t *testing.T, s store.Store) {
 	if _, err := r.Fetch(t.Context(), []store.Ref{last + 1}, false); err == nil {
 		t.Error("fetched a chunk that does not exist")
 	}
+	verify(t, r)
 }
 
 func sameChunks(t testing.TB, got, want []*record.Chunk) {
@@ -422,6 +423,18 @@ func testUpdate(t *testing.T, s store.Store) {
 func check(t testing.TB, s store.Store, g *Generator, ref *Reference) {
 	t.Helper()
 	checkReader(t, Open(t, s), g, ref)
+}
+
+// verify reads all of an index that is whole.
+func verify(t testing.TB, r store.Reader) {
+	t.Helper()
+	report, err := store.Verify(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Faults) > 0 || report.Found < report.Probes {
+		t.Errorf("verified: %+v", report)
+	}
 }
 
 func checkReader(t testing.TB, r store.Reader, g *Generator, ref *Reference) {
@@ -768,6 +781,7 @@ func testHardTexts(t *testing.T, s store.Store) {
 			t.Errorf("df %v, want %v", got.DF, want.DF)
 		}
 	}
+	verify(t, r)
 }
 
 func testTwoWriters(t *testing.T, s store.Store) {
@@ -856,4 +870,5 @@ func testManyChanges(t *testing.T, s store.Store) {
 			reader, then = Open(t, s), ref
 		}
 	}
+	verify(t, Open(t, s))
 }
