@@ -46,7 +46,7 @@ func parseURL(raw string) (name string, cfg *pgconn.Config, opt options, err err
 	if opt, err = takeOptions(q); err != nil {
 		return "", nil, opt, err
 	}
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // as libpq, pgconn takes no + for a space
 	if cfg, err = pgconn.ParseConfig(u.String()); err != nil {
 		return "", nil, opt, fmt.Errorf("the URL cannot be used: %s", behindQuote(err.Error()))
 	}
