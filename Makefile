@@ -14,6 +14,7 @@
 # make experiments   eval/experiments.md: chunks, analyzers, modes, refusal floors; on the public sets of DATA, too
 # make langchain   the same chain in LangChain, compared with kb ask (needs python3)
 # make release-check   kb for each system of a release, and its licence notices
+# make image-check   the image of the Dockerfile, built and tried without Docker (needs root and buildah)
 # make browser the page of kb serve in a real browser (needs chromium)
 # make screenshots   pictures of that page, into scripts/browser/shots
 # make index   build index.jsonl.zst from notes/
@@ -24,7 +25,7 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: build install langchain release-check test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
+.PHONY: build install langchain image-check release-check test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
 
 build: kb
 
@@ -45,6 +46,9 @@ install: kb
 
 langchain: kb
 	KB=./kb scripts/langchain/test.sh
+
+image-check:
+	scripts/image-check.sh
 
 release-check:
 	scripts/release-check.sh
