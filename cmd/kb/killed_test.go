@@ -10,17 +10,37 @@ import (
 	"testing"
 
 	"kb/pkg/store/pgvector/pgtest"
+	"kb/pkg/store/remote/remotetest"
 )
+
+// killable is a server of a test's own.
+type killable interface {
+	Kill()
+	Again()
+}
 
 // kb index that loses its database leaves the index as it was, says so, and
 // does the rest when it is run again.
 func TestIndexKilledServer(t *testing.T) {
-	server := pgtest.Start(t)
+	for name, start := range map[string]func(*testing.T) (string, killable){
+		"postgres":    func(t *testing.T) (string, killable) { s := pgtest.Start(t); return s.URL, s },
+		"chroma":      func(t *testing.T) (string, killable) { s := remotetest.Chroma.Start(t); return s.URL, s },
+		"milvus lite": func(t *testing.T) (string, killable) { s := remotetest.MilvusLite.Start(t); return s.URL, s },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // a lease that nobody gives back runs out after a minute
+			url, server := start(t)
+			testKilledServer(t, url, server)
+		})
+	}
+}
+
+func testKilledServer(t *testing.T, url string, server killable) {
 	dir := t.TempDir()
 	kb := func(stdin io.Reader, args ...string) (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.Command(kbProgram(t), args...)
 		cmd.Dir, cmd.Stdin = dir, stdin
-		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "KB_INDEX=" + server.URL}
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "KB_INDEX=" + url}
 		stderr := new(bytes.Buffer)
 		cmd.Stderr = stderr
 		return cmd, stderr

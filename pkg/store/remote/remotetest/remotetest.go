@@ -13,13 +13,14 @@ type Server struct {
 	name     string // for people
 	service  string // for services.sh
 	variable string // of the environment, with its URL
+	home     string // likewise, with the folder of the installation
 }
 
 // The servers that tests run on.
 var (
-	Chroma     = Server{"Chroma", "chroma", "KB_TEST_CHROMA_URL"}
-	Milvus     = Server{"Milvus", "milvus", "KB_TEST_MILVUS_URL"}
-	MilvusLite = Server{"Milvus Lite", "milvuslite", "KB_TEST_MILVUSLITE_URL"}
+	Chroma     = Server{"Chroma", "chroma", "KB_TEST_CHROMA_URL", "KB_TEST_CHROMA_HOME"}
+	Milvus     = Server{"Milvus", "milvus", "KB_TEST_MILVUS_URL", ""}
+	MilvusLite = Server{"Milvus Lite", "milvuslite", "KB_TEST_MILVUSLITE_URL", "KB_TEST_MILVUSLITE_HOME"}
 )
 
 // Secret is the token in the URLs, which no output may show.
