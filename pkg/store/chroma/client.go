@@ -2,6 +2,7 @@ package chroma
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,12 +25,7 @@ type address struct {
 	tenant, database, collection string
 }
 
-const (
-	maxAnswer = 1 << 30
-	// slowest is how long the server may take to begin an answer: a call that
-	// builds an index of what was written before takes seconds.
-	slowest = 2 * time.Minute
-)
+const maxAnswer = 1 << 30
 
 // collectionName is what Chroma takes, with room for what is put behind it.
 var collectionName = sync.OnceValue(func() *regexp.Regexp {
@@ -60,13 +56,15 @@ type client struct {
 	base    string // URL of the collections
 	name    string
 	headers http.Header
+
+	patience time.Duration // for one call
 }
 
-func newClient(a address, proxy func(*http.Request) (*url.URL, error)) *client {
-	c := &client{name: a.Name(), headers: http.Header{"Content-Type": {"application/json"}}}
+func newClient(a address, opt Options) *client {
+	c := &client{name: a.Name(), patience: cmp.Or(opt.Patience, remote.Patience), headers: http.Header{"Content-Type": {"application/json"}}}
 	c.http = &http.Client{
 		Transport: &http.Transport{
-			Proxy: proxy, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: slowest,
+			Proxy: opt.Proxy, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
 			DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
 			ForceAttemptHTTP2: true,
 		},
@@ -105,7 +103,7 @@ func (c *client) do(ctx context.Context, method, path string, in, out any) error
 		}
 	}
 	err := remote.Retry(ctx, func() (bool, error) {
-		err := c.once(ctx, method, path, body, out)
+		err := remote.Within(ctx, c.patience, func(ctx context.Context) error { return c.once(ctx, method, path, body, out) })
 		answer := new(statusError)
 		return !errors.As(err, &answer) || answer.passing(), err
 	})

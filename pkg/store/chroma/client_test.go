@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"kb/pkg/store"
 	"kb/pkg/store/chroma"
@@ -48,6 +49,34 @@ func TestBadServers(t *testing.T) {
 				t.Errorf("the token is shown: %v", err)
 			}
 		})
+	}
+}
+
+// TestSlow gives a call up that is not answered in time, or not to its end, and
+// does not make it again.
+func TestSlow(t *testing.T) {
+	for _, begin := range []string{"", `{"id":`} {
+		var calls atomic.Int32
+		ended := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			calls.Add(1)
+			if begin != "" {
+				w.Write([]byte(begin))
+				w.(http.Flusher).Flush()
+			}
+			<-ended
+		}))
+		host := strings.TrimPrefix(server.URL, "http://")
+		s, err := chroma.New("chroma://tok-secret@"+host+"/notes", chroma.Options{Patience: 50 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Open(t.Context())
+		close(ended)
+		server.Close()
+		if err == nil || !strings.Contains(err.Error(), "chroma://"+host+"/notes: no whole answer within 50ms") || strings.Contains(err.Error(), "secret") || calls.Load() != 1 {
+			t.Errorf("%v after %d calls", err, calls.Load())
+		}
 	}
 }
 

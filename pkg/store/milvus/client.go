@@ -2,6 +2,7 @@ package milvus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -18,12 +19,7 @@ import (
 	"kb/pkg/store/remote"
 )
 
-const (
-	maxAnswer = 1 << 30
-	// slowest is how long a call may take: to load a large collection takes the
-	// server long, but that is asked for again and again.
-	slowest = 2 * time.Minute
-)
+const maxAnswer = 1 << 30
 
 // client calls the gRPC service of Milvus. A call of gRPC that has one request
 // and one answer is a POST in HTTP/2 with a message behind five bytes (a zero
@@ -33,9 +29,11 @@ type client struct {
 	base    string
 	name    string
 	headers http.Header
+
+	patience time.Duration // for one call
 }
 
-func newClient(a address, proxy func(*http.Request) (*url.URL, error)) *client {
+func newClient(a address, opt Options) *client {
 	protocols, scheme := new(http.Protocols), "http"
 	if a.TLS {
 		protocols.SetHTTP2(true)
@@ -43,7 +41,7 @@ func newClient(a address, proxy func(*http.Request) (*url.URL, error)) *client {
 	} else {
 		protocols.SetUnencryptedHTTP2(true)
 	}
-	c := &client{name: a.Name(), base: scheme + "://" + a.Host + "/milvus.proto.milvus.MilvusService/"}
+	c := &client{name: a.Name(), patience: cmp.Or(opt.Patience, remote.Patience), base: scheme + "://" + a.Host + "/milvus.proto.milvus.MilvusService/"}
 	c.headers = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}
 	if a.database != "" {
 		c.headers.Set("Dbname", a.database)
@@ -56,7 +54,7 @@ func newClient(a address, proxy func(*http.Request) (*url.URL, error)) *client {
 		c.headers.Set("Authorization", base64.StdEncoding.EncodeToString([]byte(secret)))
 	}
 	c.http = &http.Client{Transport: &http.Transport{
-		Protocols: protocols, Proxy: proxy, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+		Protocols: protocols, Proxy: opt.Proxy, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 	}}
 	return c
@@ -74,8 +72,11 @@ func (c *client) callWith(ctx context.Context, f func(attempt int) (method strin
 	err = remote.Retry(ctx, func() (bool, error) {
 		method, request := f(attempt)
 		attempt++
-		var err error
-		if answer, err = c.once(ctx, method, request); err == nil {
+		err := remote.Within(ctx, c.patience, func(ctx context.Context) (err error) {
+			answer, err = c.once(ctx, method, request)
+			return err
+		})
+		if err == nil {
 			err = status(method, answer)
 		}
 		refused := new(statusError)
@@ -91,8 +92,6 @@ func (c *client) callWith(ctx context.Context, f func(attempt int) (method strin
 }
 
 func (c *client) once(ctx context.Context, method string, request message) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, slowest)
-	defer cancel()
 	framed := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(request))), request...)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(framed))
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"kb/pkg/store/milvus"
 )
@@ -58,6 +60,28 @@ func TestBadServers(t *testing.T) {
 				t.Errorf("the password is shown: %v", err)
 			}
 		})
+	}
+}
+
+// TestSlow gives a call up that is not answered in time, and does not make it
+// again.
+func TestSlow(t *testing.T) {
+	var calls atomic.Int32
+	ended := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1); <-ended }))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	host := strings.TrimPrefix(server.URL, "http://")
+	s, err := milvus.New("milvus://root:secret@"+host+"/notes", milvus.Options{Patience: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Open(t.Context())
+	close(ended)
+	server.Close()
+	if err == nil || !strings.Contains(err.Error(), "milvus://"+host+"/notes: no whole answer within 50ms") || strings.Contains(err.Error(), "secret") || calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, calls.Load())
 	}
 }
 

@@ -62,6 +62,8 @@ import (
 type Options struct {
 	Now   func() time.Time                      // the clock; nil is time.Now
 	Proxy func(*http.Request) (*url.URL, error) // nil for none
+	// Patience is how long one call may take; 0 is [remote.Patience].
+	Patience time.Duration
 }
 
 // New returns the store that a URL names. No request is made yet.
@@ -70,7 +72,7 @@ func New(rawURL string, opt Options) (*remote.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return remote.New(&engine{client: newClient(a, opt.Proxy), address: a}, remote.Options{Now: opt.Now, Exact: a.Exact}), nil
+	return remote.New(&engine{client: newClient(a, opt), address: a}, remote.Options{Now: opt.Now, Exact: a.Exact}), nil
 }
 
 // address is what a URL says.
