@@ -17,7 +17,7 @@ const askLong = `ask is "search | rerank | answer" in one process: a cited answe
 notes, or a refusal that says what was searched and the nearest thing found.
 Without a QUESTION, or with "-", it reads questions from standard input.
 
-Reads:   {"q":…} or {"kind":"query","text":…}, one a line
+Reads:   {"q":…} ("question" and "query" will do) or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"answer","query":…,"text":…,"refused":false,"passages":[…],"citations":[…],"claims":[…]}
          with --stream {"kind":"delta","text":…} …, then {"kind":"done",…}`
 

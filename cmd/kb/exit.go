@@ -135,7 +135,7 @@ func hintFor(err error) string {
 	case errors.Is(err, index.ErrNothing):
 		return "kb reads " + load.Types + " files; \"kb load FOLDER\" shows what it finds"
 	case errors.Is(err, store.ErrNotFound):
-		return `build it with "kb build notes"`
+		return buildIt(err)
 	case errors.As(err, &damaged) && isURL(damaged.Name):
 		return `something else than kb changed what it keeps there: restore the database, or name a new place and run "kb build"`
 	case errors.Is(err, store.ErrDamaged):
@@ -146,4 +146,18 @@ func hintFor(err error) string {
 		return "wait for it, or leave --no-wait out"
 	}
 	return ""
+}
+
+// buildIt names the command that makes the index which is not there. The name
+// of a file is what the error begins with; a URL may be one without its
+// password.
+func buildIt(err error) string {
+	name, ok := strings.CutSuffix(err.Error(), ": "+store.ErrNotFound.Error())
+	switch {
+	case !ok || name == defaultIndex || isURL(name):
+		return `build it with "kb build notes"`
+	case strings.ContainsAny(name, " '\"\\$`"):
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return fmt.Sprintf("build it with: kb build --index %s notes", name)
 }

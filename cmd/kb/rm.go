@@ -15,9 +15,10 @@ import (
 	"kb/pkg/store"
 )
 
-const rmLong = `rm removes documents from the index: a document by its path, or all documents
-below a folder, which is then forgotten as a root. The files stay where they
-are; a document whose folder is still a root comes back with the next build
+const rmLong = `rm removes documents from the index: a document by its path, those that a
+quoted glob matches ('notes/**/*.pdf', '*.pdf' in any folder), or all documents
+below a folder, which is then forgotten as a root. Where one of the paths has no
+document, nothing is removed. The files stay where they are; a document whose folder is still a root comes back with the next build
 unless .kbignore names it.
 
 Writes:  {"kind":"indexed","path":…,"status":"removed","chunks":9}`
@@ -30,6 +31,7 @@ func newRm(e *env, s *settings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:         "rm PATH…",
 		Short:       "take documents out",
+		Example:     "  kb rm notes/old.md 'notes/2019/*.md'",
 		Long:        rmLong,
 		Args:        args(cobra.MinimumNArgs(1)),
 		Annotations: about(exitMismatch, exitDamaged),

@@ -27,7 +27,7 @@ fusion, which says only how high up a hit stood. "kb ask" and "kb rerank" show
 the reranker's score, which is on another scale. What holds an identifier of the
 question (ERR-5023, rotate_keys, v2.10.1) goes before what does not.
 
-Reads:   {"q":…} or {"kind":"query","text":…}, one a line
+Reads:   {"q":…} ("question" and "query" will do) or {"kind":"query","text":…}, one a line
 Writes:  {"kind":"query","id":…,"text":…,"mode":…,"legs":[…],"confidence":…}
          {"kind":"hit","query":…,"rank":1,"score":…,"scores":{…},"id":…,"path":…,"title":…,"headings":[…],"page":…,"line":…,"text":…}`
 

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"sync"
-
-	"github.com/joho/godotenv"
 
 	"kb/pkg/cache"
 	"kb/pkg/model"
@@ -78,48 +73,18 @@ type settings struct {
 
 func newSettings(e *env) *settings { return &settings{env: e, flags: map[string]string{}} }
 
-// load reads .env once; a broken one is an error that names it.
+// load reads .env once; a setting in it that cannot be read is an error that
+// names the line.
 func (s *settings) load() error {
 	if s.read {
 		return s.err
 	}
 	s.read = true
-	if info, err := os.Stat(".env"); err == nil && (!info.Mode().IsRegular() || info.Size() > 1<<20) {
-		s.err = usagef(".env: not a small file")
-		return s.err
-	}
-	values, err := godotenv.Read(".env")
-	switch {
-	case err == nil:
-		s.dotenv = values
-	case errors.Is(err, fs.ErrNotExist):
-	default:
-		// The parser's message quotes the line, which may hold a key.
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			s.err = &usageError{fmt.Errorf(".env: %w", err)}
-		} else {
-			s.err = usagef(".env:%d: not in the form KEY=value", badLine(".env"))
-		}
+	var strange int
+	if s.dotenv, strange, s.err = readDotenv(".env"); strange > 0 {
+		fmt.Fprintf(s.env.stderr, "kb: %s\n", strangeLine(".env", strange))
 	}
 	return s.err
-}
-
-// badLine is the first line of a file of settings that cannot be read: the one
-// behind the longest part that can.
-func badLine(name string) int {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return 1
-	}
-	lines := strings.SplitAfter(string(data), "\n")
-	good := 0
-	for n := range lines {
-		if _, err := godotenv.Unmarshal(strings.Join(lines[:n], "")); err == nil {
-			good = n
-		}
-	}
-	return good + 1
 }
 
 func (s *settings) get(key string) setting {

@@ -39,18 +39,19 @@ func TestReadQuestions(t *testing.T) {
 	qs := questions(t,
 		"\ufeff"+`{"q":"a","must_contain":"x","tags":"zh"}`,
 		``,
-		`{"q":"b","must_contain":["x","y"],"source":["n/*.md","m.md"],"other":1} {"q":"c"}`,
+		`{"q":"b","must_contain":["x","y"],"source":["n/*.md","m.md"],"other":1} {"question":"c"}`,
+		`{"query":"e","must_contain":"z"}`,
 		`{"q":"d","id":"own","must_contain":"","passages":[],"source":"(removed)","answerable":false}`)
 	var got []string
 	for _, q := range qs {
 		got = append(got, fmt.Sprint(q.Label, q.Answerable, q.MustContain, q.Source, q.Tags))
 	}
-	want := "q1true [x] [] [zh]|q3true [x y] [n/*.md m.md] []|q3false [] [] []|ownfalse [] [] []"
+	want := "q1true [x] [] [zh]|q3true [x y] [n/*.md m.md] []|q3false [] [] []|q4true [z] [] []|ownfalse [] [] []"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
 	}
-	if qs[0].ID != record.QueryID("a") || qs[3].ID != "own" {
-		t.Errorf("ids %q, %q", qs[0].ID, qs[3].ID)
+	if qs[0].ID != record.QueryID("a") || qs[4].ID != "own" {
+		t.Errorf("ids %q, %q", qs[0].ID, qs[4].ID)
 	}
 }
 

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type Question struct {
 type line struct {
 	ID          string `json:"id"`
 	Q           string `json:"q"`
+	Question    string `json:"question"` // other names of q, see [record.QuestionFields]
+	Query       string `json:"query"`
 	MustContain list   `json:"must_contain"`
 	Source      list   `json:"source"`
 	Tags        list   `json:"tags"`
@@ -101,6 +104,7 @@ func parseQuestion(n int, object []byte) (*Question, error) {
 	if err := record.Decode(object, &l); err != nil {
 		return nil, err
 	}
+	l.Q = cmp.Or(l.Q, l.Question, l.Query)
 	if strings.TrimSpace(l.Q) == "" {
 		return nil, errors.New(`no question: want {"q": "…"}`)
 	}

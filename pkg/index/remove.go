@@ -4,22 +4,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kb/pkg/record"
 	"kb/pkg/store"
 )
 
 // NoDocumentError means that a path to remove is neither a document of the
-// index nor a folder above one.
+// index nor a folder above one, nor a glob that matches one.
 type NoDocumentError struct{ Path string }
 
 func (e *NoDocumentError) Error() string {
+	if strings.ContainsAny(e.Path, wildcards) {
+		return fmt.Sprintf("%s: no document of the index matches this", e.Path)
+	}
 	return fmt.Sprintf("%s: no document of the index has this path or lies below it", e.Path)
 }
 
-// Remove drops documents by path; a path may be a folder, and then all below
-// it goes, and the folder is no root any more. Either all paths are found and
-// removed or nothing is.
+const wildcards = "*?[{"
+
+// Remove drops documents by path. A path may be a folder, and then all below
+// it goes, and the folder is no root any more; or a glob as those of
+// [store.Filter]. Either all paths are found and removed or nothing is.
 func Remove(ctx context.Context, s store.Store, paths []string, wait bool) ([]record.Record, Result, error) {
 	known, err := s.Open(ctx)
 	if err != nil {
@@ -70,10 +76,14 @@ func (p *plan) removeAll(st *state, paths []string) error {
 	}
 	slices.Sort(all)
 	hit := make([]bool, len(paths))
+	globs, err := matchers(paths)
+	if err != nil {
+		return err
+	}
 	for _, path := range all {
 		match := false
 		for i, want := range paths {
-			if path == want || under(want, path) {
+			if path == want || under(want, path) || globs[i] != nil && globs[i].Match(path, nil) {
 				hit[i], match = true, true
 			}
 		}
@@ -88,4 +98,19 @@ func (p *plan) removeAll(st *state, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// matchers are those of the paths that are globs, nil for the others.
+func matchers(paths []string) ([]*store.Matcher, error) {
+	out := make([]*store.Matcher, len(paths))
+	for i, p := range paths {
+		if !strings.ContainsAny(p, wildcards) {
+			continue
+		}
+		var err error
+		if out[i], err = store.NewMatcher(store.Filter{Paths: []string{p}}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

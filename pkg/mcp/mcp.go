@@ -49,7 +49,11 @@ type Server struct {
 }
 
 // tool is one tool, ready to be added to a server.
-type tool func(*sdk.Server)
+type tool struct {
+	name      string
+	arguments []string // their names, sorted
+	add       func(*sdk.Server)
+}
 
 // New returns a server. It fails where the schema of a tool cannot be made,
 // which no input can cause.
@@ -89,11 +93,11 @@ func (s *Server) server(tells bool) *sdk.Server {
 			Resources: &sdk.ResourceCapabilities{ListChanged: tells},
 		},
 	})
-	for _, add := range s.tools {
-		add(srv)
+	for _, t := range s.tools {
+		t.add(srv)
 	}
 	s.addDocuments(srv)
-	srv.AddReceivingMiddleware(s.guarded, s.listing)
+	srv.AddReceivingMiddleware(s.guarded, s.forgiving, s.listing)
 	return srv
 }
 

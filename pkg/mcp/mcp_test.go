@@ -245,6 +245,27 @@ func TestGetDocument(t *testing.T) {
 	}
 }
 
+func TestArguments(t *testing.T) {
+	d := newDesk(t)
+	d.notes()
+	c := d.client()
+	for tool, names := range map[string][]string{"search": {"query", "q", "question"}, "ask": {"question", "q", "query"}} {
+		want, _ := call(t, c, tool, arguments{names[0]: "what does the heron eat?"}, nil)
+		for _, name := range names[1:] {
+			if got, failed := call(t, c, tool, arguments{name: "what does the heron eat?"}, nil); failed || strings.Split(got, "\n")[0] != strings.Split(want, "\n")[0] {
+				t.Errorf("%s by %s: %s", tool, name, got)
+			}
+		}
+	}
+	text, failed := call(t, c, "search", arguments{"query": "heron", "topk": 2}, nil)
+	if want := `search has no argument "topk"; it takes mode, path, query, since, tag, top_k, until`; !failed || text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+	if text, failed := call(t, c, "search", arguments{"query": "heron", "q": "heron"}, nil); !failed {
+		t.Errorf("two questions: %s", text)
+	}
+}
+
 func TestListDocuments(t *testing.T) {
 	d := newDesk(t)
 	d.notes()

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -58,17 +59,17 @@ func (s schema) oneOf(name string, values ...string) {
 func define[In, Out any](t *sdk.Tool, open bool, h sdk.ToolHandlerFor[In, *Out], limit func(schema)) (tool, error) {
 	in, err := schemaOf[In]()
 	if err != nil {
-		return nil, err
+		return tool{}, err
 	}
 	out, err := schemaOf[Out]()
 	if err != nil {
-		return nil, err
+		return tool{}, err
 	}
 	limit(in)
 	t.InputSchema, t.OutputSchema = in.Schema, out.Schema
 	harm := false
 	t.Annotations = &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &harm, OpenWorldHint: &open}
-	return func(srv *sdk.Server) { sdk.AddTool(srv, t, h) }, nil
+	return tool{t.Name, slices.Sorted(maps.Keys(in.Properties)), func(srv *sdk.Server) { sdk.AddTool(srv, t, h) }}, nil
 }
 
 // result is the text of a tool's result; the object goes beside it.

@@ -509,7 +509,12 @@ func TestRun(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\n got %q\nwant %q", err, got, want)
 	}
-	for _, line := range []string{`{"q":5}`, `{"question":"x"}`, `{"q":""}`, `{"q":"x","id":5}`} {
+	for _, name := range record.QuestionFields() {
+		if got, err := run(raw(`{"` + name + `":"keys","id":"q1"}`)); err != nil || got[0] != `{"kind":"query","id":"q1","text":"keys"}` {
+			t.Errorf("a question named %s: %q, %v", name, got, err)
+		}
+	}
+	for _, line := range []string{`{"q":5}`, `{"query":[]}`, `{"ask":"x"}`, `{"q":""}`, `{"q":"x","id":5}`} {
 		if _, err := run(raw(`{"q":"keys"}`), raw(line)); err == nil || !strings.HasPrefix(err.Error(), "record 2: ") {
 			t.Errorf("%s: %v", line, err)
 		}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"kb/pkg/record"
 )
 
 // Run searches for every question that comes in: a query record, or an object
-// without a kind that has the question in "q" (and perhaps an "id"; its other
-// fields travel on in the query record). Each gives its query record and its
+// without a kind that has the question in "q" ("question" and "query" will do)
+// and perhaps an "id"; its other fields travel on in the query record. Each gives its query record and its
 // hits. Other records pass through. The first error ends the sequence.
 func (s *Searcher) Run(ctx context.Context, in iter.Seq2[record.Record, error], p Params) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
@@ -63,7 +64,7 @@ func (s *Searcher) one(ctx context.Context, q *record.Query, p Params, n int, yi
 }
 
 // Question returns the query that a record is, or that an object without a
-// kind makes by its field "q"; nil for a record of another kind.
+// kind makes by one of [record.QuestionFields]; nil for a record of another kind.
 func Question(r record.Record) (*record.Query, error) {
 	if q, ok := r.(*record.Query); ok {
 		return q, nil
@@ -76,14 +77,15 @@ func Question(r record.Record) (*record.Query, error) {
 	if err := record.Decode(raw.Line, q); err != nil {
 		return nil, err
 	}
-	for i, f := range q.Extra {
-		if f.Key != "q" {
+	for _, name := range record.QuestionFields() {
+		i := slices.IndexFunc(q.Extra, func(f record.Field) bool { return f.Key == name })
+		if i < 0 {
 			continue
 		}
-		if err := json.Unmarshal(f.Value, &q.Text); err != nil {
-			return nil, errors.New(`field "q" is not a string`)
+		if err := json.Unmarshal(q.Extra[i].Value, &q.Text); err != nil {
+			return nil, fmt.Errorf("field %q is not a string", name)
 		}
-		q.Extra = append(q.Extra[:i:i], q.Extra[i+1:]...)
+		q.Extra = slices.Delete(slices.Clone(q.Extra), i, i+1)
 		return q, nil
 	}
 	return nil, errors.New(`no question: want {"q": "…"} or a query record`)

@@ -188,6 +188,7 @@ func readQuestion(w http.ResponseWriter, r *http.Request, talk bool) (*question,
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, failf(http.StatusBadRequest, "there is something behind the JSON object")
 	}
+	q.settle()
 	if q.Session != "" && !talk {
 		return nil, failf(http.StatusBadRequest, "a session belongs to /chat")
 	}
@@ -215,7 +216,7 @@ func whyNotJSON(err error) string {
 	case errors.As(err, &kind):
 		return fmt.Sprintf("the body is a %s and not an object", kind.Value)
 	case strings.Contains(err.Error(), "unknown field"):
-		return strings.TrimPrefix(err.Error(), "json: ") + `; the question is in "question"`
+		return strings.TrimPrefix(err.Error(), "json: ") + "; there are question, mode, top_k, candidates, min_score, path, tag, since, until, strict and, for /chat, session"
 	case err == io.EOF:
 		return `the body is empty; it is {"question":"…"}`
 	}

@@ -81,7 +81,7 @@ func TestGuard(t *testing.T) {
 				if r.status != tc.status {
 					t.Errorf("%s %s %q: %d %.200s", tc.method, tc.path, tc.header, r.status, r.body)
 				}
-				for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"} {
+				for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Resource-Policy"} {
 					if r.header.Get(name) == "" {
 						t.Errorf("%s %s: no %s", tc.method, tc.path, name)
 					}

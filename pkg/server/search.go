@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -73,6 +74,8 @@ func respondHits(w http.ResponseWriter, q *record.Query, hits []*record.Hit) err
 // question is what a client asks, and how.
 type question struct {
 	Question   string   `json:"question"`
+	Q          string   `json:"q,omitempty"` // other names of the question, see settle
+	Query      string   `json:"query,omitempty"`
 	Mode       string   `json:"mode"`
 	TopK       *int     `json:"top_k"`
 	Candidates *int     `json:"candidates"`
@@ -85,6 +88,11 @@ type question struct {
 	Session    string   `json:"session"`
 
 	rerank bool
+}
+
+// settle puts the question, by whichever of its names it came, into Question.
+func (q *question) settle() {
+	q.Question, q.Q, q.Query = cmp.Or(q.Question, q.Q, q.Query), "", ""
 }
 
 // params are those of the search, over the server's own.
@@ -150,7 +158,7 @@ func (q *question) check() error {
 
 // parseSearch reads the question from the URL.
 func parseSearch(v url.Values) (*question, error) {
-	known := []string{"q", "mode", "top_k", "candidates", "min_score", "path", "tag", "since", "until", "rerank"}
+	known := []string{"q", "question", "query", "mode", "top_k", "candidates", "min_score", "path", "tag", "since", "until", "rerank"}
 	for name, values := range v {
 		switch {
 		case !slices.Contains(known, name):
@@ -159,7 +167,7 @@ func parseSearch(v url.Values) (*question, error) {
 			return nil, failf(http.StatusBadRequest, "%s is there %d times", name, len(values))
 		}
 	}
-	q := &question{Question: v.Get("q"), Mode: v.Get("mode"), Path: v["path"], Tag: v["tag"], Since: v.Get("since"), Until: v.Get("until")}
+	q := &question{Question: cmp.Or(v.Get("q"), v.Get("question"), v.Get("query")), Mode: v.Get("mode"), Path: v["path"], Tag: v["tag"], Since: v.Get("since"), Until: v.Get("until")}
 	for _, err := range []error{
 		parseInto(v, "top_k", strconv.Atoi, &q.TopK),
 		parseInto(v, "candidates", strconv.Atoi, &q.Candidates),
@@ -176,11 +184,11 @@ func parseSearch(v url.Values) (*question, error) {
 }
 
 func parseFloat(s string) (float64, error) {
-	var f float64
-	if err := json.Unmarshal([]byte(s), &f); err != nil { // neither NaN nor infinity
+	var f *float64
+	if err := json.Unmarshal([]byte(s), &f); err != nil || f == nil { // neither NaN nor infinity nor null
 		return 0, fmt.Errorf("not a number")
 	}
-	return f, nil
+	return *f, nil
 }
 
 // parseInto sets dst to the value of a parameter that is there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -68,7 +69,11 @@ func (s *server) form(w http.ResponseWriter, r *http.Request) (*multipart.Reader
 }
 
 func tooLarge(limit int64) error {
-	return failf(http.StatusRequestEntityTooLarge, "files may have %d bytes together", limit)
+	text := fmt.Sprintf("%d bytes", limit)
+	if limit >= 1<<20 {
+		text = fmt.Sprintf("%d MB", limit>>20)
+	}
+	return failf(http.StatusRequestEntityTooLarge, "files may have %s together", text)
 }
 
 // upload is one request with files. Each is found good or not by itself; the
