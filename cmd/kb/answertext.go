@@ -16,6 +16,7 @@ import (
 type answerPrinter struct {
 	w       io.Writer
 	s       style
+	lines   *wrapper // breaks the text into lines; nil before there is any, and where no terminal shows it
 	started bool
 	answers int // so far
 }
@@ -33,7 +34,14 @@ func (p *answerPrinter) delta(text string) {
 	if p.answers > 0 && !p.started && text != "" {
 		fmt.Fprintln(p.w)
 	}
-	fmt.Fprint(p.w, answer.Plain(text))
+	if p.lines == nil && p.s.terminal {
+		p.lines = &wrapper{w: p.w, width: p.s.width}
+	}
+	if p.lines != nil {
+		fmt.Fprint(p.lines, answer.Plain(text))
+	} else {
+		fmt.Fprint(p.w, answer.Plain(text))
+	}
 	p.started = p.started || text != ""
 }
 
@@ -41,12 +49,15 @@ func (p *answerPrinter) done(a *record.Answer) {
 	if !p.started {
 		p.delta(a.Text)
 	}
+	if p.lines != nil {
+		p.lines.Flush()
+	}
 	p.started = false
 	p.answers++
 	fmt.Fprintln(p.w)
 	switch {
 	case a.Refused:
-		fmt.Fprintln(p.w, p.s.dim(answer.Plain(a.Reason)))
+		fmt.Fprintln(p.w, p.s.dim(p.s.wrapped(answer.Plain(a.Reason))))
 		return
 	case !a.Complete:
 		fmt.Fprintln(p.w, p.s.alarm("(incomplete)")) // the reason is the command's error
@@ -66,7 +77,7 @@ func (p *answerPrinter) claims(a *record.Answer) {
 		if failed == 1 {
 			fmt.Fprintln(p.w)
 		}
-		fmt.Fprintln(p.w, p.s.alarm(fmt.Sprintf("✗ %s %s", answer.Plain(strings.TrimSpace(c.Text)), parens(c.Why))))
+		fmt.Fprintln(p.w, p.s.alarm(p.s.wrapped(fmt.Sprintf("✗ %s %s", answer.Plain(strings.TrimSpace(c.Text)), parens(c.Why)))))
 	}
 	switch {
 	case failed == 1:

@@ -47,6 +47,7 @@ func newAsk(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			c := e.console("kb ask")
+			c.human = out.human(e)
 			opt, err := s.askOptions(cmd.Context(), e, c, f, af, noRerank)
 			if err != nil {
 				return err

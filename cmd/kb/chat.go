@@ -57,6 +57,7 @@ func newChat(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			c := &chat{e: e, s: s, console: e.console("kb chat"), flags: f, human: out.human(e)}
+			c.console.human = c.human
 			if err := c.open(cmd.Context(), af, noRerank, name); err != nil {
 				return err
 			}

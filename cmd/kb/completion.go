@@ -7,7 +7,7 @@ import (
 const completionLong = `completion writes a script for a shell that completes kb's commands, flags and
 file names.
 
-  bash   source <(kb completion bash)
+  bash   source <(kb completion bash), with the package bash-completion installed
          or once: kb completion bash >~/.local/share/bash-completion/completions/kb
   zsh    kb completion zsh >"${fpath[1]}/_kb"
   fish   kb completion fish >~/.config/fish/completions/kb.fish

@@ -102,14 +102,17 @@ func (ev *evaluation) printChanges(w io.Writer, s style) {
 	}
 }
 
-// calibrate fits the floor, stores it and says how well it does.
+// calibrate fits the floor, stores it unless it is worse than the one in force,
+// and says how well both do.
 func (ev *evaluation) calibrate(ctx context.Context, file string) error {
 	c, err := eval.Calibrate(ev.judgments)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if _, err := c.Save(ctx, ev.finder.store, ev.finder.info.Version, search.Confidence); err != nil {
-		return err
+	if !c.Worse() {
+		if _, err := c.Save(ctx, ev.finder.store, ev.finder.info.Version, search.Confidence); err != nil {
+			return err
+		}
 	}
 	if !ev.out.human(ev.e) {
 		w := jsonl.NewWriter(ev.e.stdout)
@@ -124,6 +127,11 @@ func (ev *evaluation) calibrate(ctx context.Context, file string) error {
 	fmt.Fprintf(ev.e.stdout, "\n%s\n", c)
 	if c.Unknown > 0 {
 		fmt.Fprintf(ev.e.stdout, "the confidence of %s is not known: no floor refuses them\n", count(c.Unknown, "question"))
+	}
+	if !c.Stored {
+		fmt.Fprintf(ev.e.stdout, "not stored: on questions that it was not fitted on, the new floor is worse; %g stays. Calibrate with more questions, above all such as have no answer (%d here)\n",
+			c.Now.Floor, c.Questions-c.Answerable)
+		return nil
 	}
 	fmt.Fprintf(ev.e.stdout, "stored in %s\n", ev.finder.store.Name())
 	return nil

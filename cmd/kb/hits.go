@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
-
 	"kb/pkg/answer"
 	"kb/pkg/record"
 	"kb/pkg/search"
@@ -40,11 +38,11 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 	if q != nil && q.Below > 0 {
 		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s below --min-score left out (best %s)", count(q.Below, "hit"), score(q.BestBelow))))
 	}
-	if legs := describeLegs(q); legs != "" {
-		fmt.Fprintln(w, s.dim(legs+describeScore(q, hits)))
+	if legs := describeLegs(q); legs != "" && (len(hits) > 0 || whyNoHits(q) == "" || explain) {
+		fmt.Fprintln(w, s.dim(s.wrapped(legs+describeScore(q, hits))))
 	}
 	if explain {
-		fmt.Fprintln(w, s.dim(explainQuery(q)))
+		fmt.Fprintln(w, s.dim(s.wrapped(explainQuery(q))))
 	}
 }
 
@@ -218,36 +216,18 @@ func backToBreak(text string, at, limit int) int {
 // wrap breaks text into at most n lines of a width; what is left over is
 // shown by an ellipsis.
 func wrap(text string, width, n int) []string {
-	var lines []string
-	line, lineWidth, state := "", 0, -1
-	for text != "" {
-		var cluster string
-		var w int
-		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
-		if lineWidth+w > width {
-			if len(lines) == n-1 {
-				line = strings.TrimRight(line, " ")
-				for columns(line) >= width {
-					_, size := utf8.DecodeLastRuneInString(line)
-					line = line[:len(line)-size]
-				}
-				return append(lines, line+"…")
-			}
-			rest := ""
-			if cut := strings.LastIndexByte(line, ' '); cut > len(line)*2/3 && cluster != " " {
-				line, rest = line[:cut], line[cut+1:]
-			}
-			lines = append(lines, strings.TrimRight(line, " "))
-			line, lineWidth = rest, columns(rest)
-		}
-		if line == "" && cluster == " " {
-			continue
-		}
-		line += cluster
-		lineWidth += w
+	var b strings.Builder
+	w := &wrapper{w: &b, width: width, hard: true}
+	io.WriteString(w, text)
+	w.Flush()
+	lines := strings.Split(b.String(), "\n")
+	if len(lines) <= n {
+		return lines
 	}
-	if line != "" {
-		lines = append(lines, line)
+	last := lines[n-1]
+	for columns(last) >= width {
+		_, size := utf8.DecodeLastRuneInString(last)
+		last = last[:len(last)-size]
 	}
-	return lines
+	return append(lines[:n-1], last+"…")
 }

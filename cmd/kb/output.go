@@ -26,8 +26,9 @@ func (f *outputFlags) human(e *env) bool { return f.text || e.stdoutTTY && !f.js
 
 // style paints text for a terminal, and leaves it alone elsewhere.
 type style struct {
-	colour bool
-	width  int // columns
+	colour   bool
+	terminal bool
+	width    int // columns
 }
 
 func (e *env) style() style {
@@ -35,6 +36,7 @@ func (e *env) style() style {
 	if !e.stdoutTTY {
 		return s
 	}
+	s.terminal = true
 	if f, ok := e.stdout.(interface{ Fd() uintptr }); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
 			s.width = min(w, 120)

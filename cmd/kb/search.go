@@ -98,6 +98,7 @@ func newSearch(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			c := e.console("kb search")
+			c.human = out.human(e)
 			searcher, err := s.searcher(cmd.Context(), f.Params, c.warn)
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,10 +148,23 @@ func (v *serving) run(ctx context.Context) error {
 		go v.watch(ctx)
 	}
 	v.announce("http://" + l.Addr().String())
+	ended := make(chan struct{})
+	defer close(ended)
+	defer context.AfterFunc(ctx, func() { v.sayWaiting(ended) })()
 	err = server.Serve(ctx, l, server.New(opt), serveGrace, opt.Log)
 	ending, cancel := context.WithTimeout(context.Background(), changeGrace)
 	defer cancel()
 	return errors.Join(err, v.notes.Close(ending))
+}
+
+// sayWaiting says what an end takes long for.
+func (v *serving) sayWaiting(ended <-chan struct{}) {
+	select {
+	case <-ended:
+	case <-time.After(progressDelay):
+		v.say(fmt.Sprintf("ending: requests that are being answered have %s to come to their end", serveGrace),
+			"; Ctrl-C again ends at once")
+	}
 }
 
 // announce says where the server is, in the form of the log.
@@ -160,6 +174,30 @@ func (v *serving) announce(url string) {
 		return
 	}
 	fmt.Fprintf(v.console, "kb serve: %s\n", url)
+}
+
+// say tells those who watch the server, and adds what only a person at a
+// terminal can do.
+func (v *serving) say(message, person string) {
+	if v.flags.log == "json" {
+		v.console.log.Info(message)
+		return
+	}
+	if !v.e.stderrTTY {
+		person = ""
+	}
+	fmt.Fprintf(v.console, "kb serve: %s%s\n", message, person)
+}
+
+// once passes each message on the first time that it comes: a server reads
+// the same files again and again.
+func once(warn func(string)) func(string) {
+	var told sync.Map
+	return func(message string) {
+		if _, before := told.LoadOrStore(message, true); !before {
+			warn(message)
+		}
+	}
 }
 
 // options are those of the server that need no index.
@@ -256,6 +294,7 @@ func (v *serving) openFolder(ctx context.Context) error {
 		return err
 	}
 	b.opt.Shared = isURL(st.Name())
+	b.opt.Load.Warn = once(b.opt.Load.Warn)
 	v.builder = b
 	folder := b.paths[0]
 	info, err := os.Stat(filepath.FromSlash(folder))

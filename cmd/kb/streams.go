@@ -13,6 +13,7 @@ import (
 	"kb/pkg/answer"
 	"kb/pkg/jsonl"
 	"kb/pkg/record"
+	"kb/pkg/search"
 )
 
 // inputs opens the files that a stage was given, or standard input. The
@@ -90,6 +91,8 @@ type console struct {
 
 	told, before map[string]bool // messages of this turn and the one before; nil: a command has no turns
 
+	human bool // a person reads the results, which say by themselves that a filter lets nothing pass
+
 	log *slog.Logger // takes the messages, where there is one
 }
 
@@ -124,6 +127,9 @@ func (c *console) Write(line []byte) (int, error) {
 
 // warn writes one message line on stderr.
 func (c *console) warn(message string) {
+	if c.human && strings.HasPrefix(message, search.NoneFiltered) {
+		return
+	}
 	if c.log != nil {
 		c.log.Warn(answer.Plain(message))
 		return

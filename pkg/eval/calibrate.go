@@ -63,6 +63,7 @@ type Calibration struct {
 	Folds      int     `json:"folds"`
 	Held       Point   `json:"cross_validated"` // each fold by a floor fitted on the others; its Floor is their mean
 	Now        Point   `json:"before"`          // by the floor that was in force
+	Stored     bool    `json:"stored"`          // false where the floor in force does better
 	Curve      []Point `json:"curve"`           // on all questions: flattering at the floor that was fitted on them
 }
 
@@ -263,8 +264,23 @@ func WriteCalibration(w io.Writer, c *Calibration) error {
 		}
 		row(p, note)
 	}
+	if err := writeRows(w, rows); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	rows = rows[:1]
+	held := c.Held
+	held.Floor = c.Floor
+	row(c.Now, "in force until now")
+	row(held, fmt.Sprintf("fitted, %d-fold cross-validated", c.Folds))
 	return writeRows(w, rows)
 }
+
+// Worse says whether the fitted floor does worse than the one that was in
+// force, on questions that neither was fitted on.
+func (c *Calibration) Worse() bool { return c.Held.Balanced < c.Now.Balanced }
 
 // String sums the calibration up.
 func (c *Calibration) String() string {
@@ -293,5 +309,7 @@ func (c *Calibration) Save(ctx context.Context, st store.Store, version, formula
 	if c.Held.Precision != nil {
 		settings.Calibration.Precision = *c.Held.Precision
 	}
-	return tx.Commit(ctx, settings)
+	committed, err := tx.Commit(ctx, settings)
+	c.Stored = err == nil
+	return committed, err
 }

@@ -103,6 +103,9 @@ func TestCalibrate(t *testing.T) {
 	if n := len(c.Curve); n != 20 || c.Curve[9].Floor != 0.45 {
 		t.Errorf("%d points of the curve: %+v", n, c.Curve)
 	}
+	if worse := (&Calibration{Held: Point{Balanced: 0.8}, Now: Point{Balanced: 0.9}}); c.Worse() || !worse.Worse() {
+		t.Errorf("worse than before: %v, %v", c.Worse(), worse.Worse())
+	}
 	again, err := Calibrate(js)
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(c) {
 		t.Errorf("another time: %v, %v", again, err)

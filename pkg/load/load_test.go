@@ -271,10 +271,10 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestSkipped(t *testing.T) {
-	folder(t, map[string]string{"big.txt": strings.Repeat("x", 101), "bin.txt": "\x89PNG\r\n", "empty.md": "", "gone": "", "not.pdf": "hello"})
+	folder(t, map[string]string{"big.txt": strings.Repeat("x", 101), "bin.txt": "\x89PNG\r\n", "empty.md": "", "matter.md": "---\ntitle: x\n---\n\n", "gone": "", "not.pdf": "hello"})
 	os.Mkdir("dir.md", 0o700)
 	for name, class := range map[string]string{
-		"big.txt": record.ClassTooLarge, "bin.txt": record.ClassBinary, "empty.md": record.ClassEmpty, "not.pdf": record.ClassNotPDF,
+		"big.txt": record.ClassTooLarge, "bin.txt": record.ClassBinary, "empty.md": record.ClassEmpty, "matter.md": record.ClassEmpty, "not.pdf": record.ClassNotPDF,
 		"missing.md": record.ClassUnreadable, "dir.md": record.ClassUnsupported,
 	} {
 		rec, _ := read(t, Options{MaxSize: 100}, name)

@@ -14,7 +14,7 @@ import (
 // markdown takes the title, the fields of the front matter and the tags. The text stays
 // whole, so that offsets and lines are those of the file: what reads it finds
 // the front matter in the same way.
-func (f *file) markdown(doc *record.Document, meta map[string]any) {
+func (f *file) markdown(doc *record.Document, meta map[string]any) (body int) {
 	matter := markdown.ParseFrontMatter(doc.Text)
 	if matter.Err != nil {
 		f.lost("front matter cannot be read and is taken as text: %v", matter.Err)
@@ -33,6 +33,7 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) {
 	} else if title := markdown.FirstHeading(doc.Text[matter.End:]); title != "" {
 		doc.Title = title
 	}
+	return matter.Body()
 }
 
 // understood says whether a date of the front matter can be read, or there is

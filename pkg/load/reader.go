@@ -167,7 +167,9 @@ func (r *Reader) readText(f *file) record.Record {
 	doc := f.document(t.Text)
 	meta := make(map[string]any)
 	if doc.MediaType == "text/markdown" {
-		f.markdown(doc, meta)
+		if body := f.markdown(doc, meta); strings.TrimSpace(doc.Text[body:]) == "" {
+			return f.skip(record.ClassEmpty, "no text but the front matter")
+		}
 	}
 	f.setEncoding(meta, t)
 	f.setMeta(doc, meta)

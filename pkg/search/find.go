@@ -70,7 +70,7 @@ func (r *run) blameFilter(ctx context.Context) error {
 			return err
 		}
 	}
-	why := "no document of the index passes the filter (" + r.p.Filter.String() + ")"
+	why := NoneFiltered + " (" + r.p.Filter.String() + ")"
 	for i := range r.query.Legs {
 		if leg := &r.query.Legs[i]; leg.Why != NotAsked {
 			leg.Ran, leg.Why = false, why

@@ -37,6 +37,10 @@ const (
 // stage's.
 const NotAsked = "not asked for"
 
+// NoneFiltered is how the warning, and the reason in the legs, begins where no
+// document passes the filter.
+const NoneFiltered = "no document of the index passes the filter"
+
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrEmpty     = errors.New("the question is empty")
