@@ -40,6 +40,9 @@ func newIndex(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			if verify || repair {
+				if len(files) > 0 {
+					return usagef("--verify and --repair take no files: --index names the index")
+				}
 				return checkIndex(cmd.Context(), e, st, repair, !noWait)
 			}
 			analyzer, err := s.analyzer()

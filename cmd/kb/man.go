@@ -50,7 +50,7 @@ func newMan(e *env) *cobra.Command {
 // writePages writes a file for kb and for each of its commands.
 func writePages(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return readable(err)
 	}
 	var all []error
 	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {

@@ -193,7 +193,7 @@ const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
 // columns that are read downwards.
 func rootHelp(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString(rootLong + "\n\n")
+	b.WriteString(strings.Replace(rootLong, "\n\n", "\n", 1) + "\n") // 24 lines, with the next prompt
 	for _, g := range root.Groups() {
 		var cells []string
 		for _, c := range root.Commands() {

@@ -41,6 +41,11 @@ func (e *env) inputs(args []string) (in []jsonl.Input, close func(), err error) 
 			close()
 			return nil, close, readable(err)
 		}
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			f.Close()
+			close()
+			return nil, close, withHint(fmt.Errorf("%s: a folder, not a file of records", name), "kb load reads folders, and writes records")
+		}
 		files = append(files, f)
 		in = append(in, jsonl.Input{Name: name, R: f})
 	}

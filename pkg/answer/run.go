@@ -89,6 +89,9 @@ type OrphanError struct {
 }
 
 func (e *OrphanError) Error() string {
+	if e.Behind == "" && e.Hit == "" {
+		return "a hit comes without a query record, so there is no question to answer"
+	}
 	if e.Behind == "" {
 		return fmt.Sprintf("hit %s comes without a query record, so there is no question to answer", e.Hit)
 	}

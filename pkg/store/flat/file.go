@@ -33,7 +33,7 @@ func openFile(path string) (*file, error) {
 	}
 	stat, err := f.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", path)
+		err = fmt.Errorf("%s: an index is a file, and this is none", path)
 	}
 	if err != nil {
 		f.Close()

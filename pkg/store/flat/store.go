@@ -95,7 +95,7 @@ func (s *Store) Begin(ctx context.Context, wait bool) (store.Tx, error) {
 // CheckWritable makes and removes an empty file beside the index.
 func (s *Store) CheckWritable() error {
 	if stat, err := os.Stat(s.path); err == nil && !stat.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a regular file", s.path)
+		return fmt.Errorf("%s: an index is a file, and this is none", s.path)
 	}
 	folder := filepath.Dir(s.target())
 	if stat, err := os.Stat(folder); err != nil || !stat.IsDir() {
