@@ -75,7 +75,7 @@ func (c *Conversation) standalone(ctx context.Context, question string) string {
 }
 
 func (c *Conversation) remember(ctx context.Context, a *record.Answer) {
-	t := session.Turn{Question: a.Question, Standalone: a.Rewritten, Answer: a.Text, Refused: a.Refused}
+	t := session.Turn{Question: a.Question, Standalone: a.Rewritten, Answer: a.Text, Refused: a.Refused, Claims: a.Claims}
 	if c.Answer.Now != nil {
 		t.Time = c.Answer.Now()
 	}

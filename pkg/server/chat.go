@@ -23,6 +23,7 @@ type turnBody struct {
 	Answer     string           `json:"answer"`
 	Refused    bool             `json:"refused"`
 	Citations  []record.Passage `json:"citations"` // without their texts
+	Claims     []record.Claim   `json:"claims"`
 	Time       time.Time        `json:"time"`
 }
 
@@ -43,7 +44,7 @@ func (s *server) history(w http.ResponseWriter, r *http.Request) error {
 		Turns   []turnBody `json:"turns"`
 	}{name, make([]turnBody, len(turns))}
 	for i, t := range turns {
-		b := turnBody{t.Question, t.Standalone, t.Answer, t.Refused, []record.Passage{}, t.Time}
+		b := turnBody{t.Question, t.Standalone, t.Answer, t.Refused, []record.Passage{}, append([]record.Claim{}, t.Claims...), t.Time}
 		for _, p := range t.Citations {
 			if p.Headings == nil {
 				p.Headings = []string{}

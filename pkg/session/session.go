@@ -33,6 +33,7 @@ type Turn struct {
 	Answer     string           `json:"answer"`
 	Refused    bool             `json:"refused,omitempty"`
 	Citations  []record.Passage `json:"citations,omitempty"` // without their texts
+	Claims     []record.Claim   `json:"claims,omitempty"`
 	Time       time.Time        `json:"time"`
 }
 

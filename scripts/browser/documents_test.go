@@ -52,4 +52,13 @@ func TestDocuments(t *testing.T) {
 	p.click(".show-all")
 	p.wait(first)
 	p.want(inside("#panel mark", "#panel-body"), "true")
+
+	// where the list is a drawer, a document that it opens takes its place
+	p = open(t, k.origin, look{1100, 800, "en-US", false, true})
+	p.click("#documents-toggle")
+	p.click(".row-open")
+	p.wait("document.querySelector('#panel .document')")
+	p.want("document.querySelector('#documents').classList.contains('open')", "false")
+	p.press(escape)
+	p.want("document.activeElement.id", "documents-toggle")
 }

@@ -71,6 +71,15 @@ func TestConversation(t *testing.T) {
 	p.want(shows("400 yuan"), "true")
 	p.want("document.querySelectorAll('.turn:last-child .cite').length", "1")
 
+	// a claim that does not hold is marked after a reload, too
+	m.says("What may a night in a hotel in Shanghai cost?")
+	m.says("A hotel in Shanghai may cost 950 yuan a night [1].")
+	p.ask("And there?")
+	p.settled()
+	p.wait("document.querySelector('.turn:last-child .unsupported')")
+	p.reload()
+	p.wait("document.querySelector('.turn:last-child .unsupported')")
+
 	p.click("#new-conversation")
 	p.want("document.querySelectorAll('.turn').length", "0")
 	p.reload()

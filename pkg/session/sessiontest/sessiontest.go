@@ -44,6 +44,7 @@ func Run(t *testing.T, s session.Store, ttl time.Duration, now func() time.Time,
 	whole := session.Turn{
 		Question: "它 \"怎么\" 用?\r\n", Standalone: "rotate_keys 怎么用?", Answer: "<b>\u2028 [1]", Refused: true,
 		Citations: []record.Passage{{N: 1, Path: "a.md", Title: "A", Headings: []string{"B"}, Line: 3, Score: 0.5}},
+		Claims:    []record.Claim{{Text: "<b>", Cites: []int{1}, Why: "no"}},
 		Time:      now().UTC().Round(time.Millisecond),
 	}
 	appendTurn("a", whole)

@@ -163,7 +163,7 @@ export async function restore() {
     return;
   }
   for (const turn of history.turns ?? []) {
-    addTurn(turn.question).done({ text: turn.answer, rewritten: turn.standalone, refused: turn.refused, citations: turn.citations, complete: true });
+    addTurn(turn.question).done({ text: turn.answer, rewritten: turn.standalone, refused: turn.refused, citations: turn.citations, claims: turn.claims, complete: true });
   }
   turns.lastElementChild?.scrollIntoView({ block: 'start', behavior: 'instant' });
 }

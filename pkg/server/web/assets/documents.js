@@ -95,9 +95,16 @@ function note(found) {
 }
 
 function row(d) {
-  const button = el('button', { type: 'button', className: 'row-open', onclick: () => open(d, button) },
+  const button = el('button', { type: 'button', className: 'row-open', onclick: () => choose(d, button) },
     el('span', { className: 'row-title' }, nameOf(d)), el('span', { className: 'path' }, d.path));
   return el('li', { className: 'row' }, button, d.removable === false ? null : deleteButton(d));
+}
+
+// choose opens a document. The drawer closes, or the two would cover the
+// conversation; what had the focus is out of sight then.
+function choose(d, button) {
+  if (drawer.matches) show(false);
+  open(d, drawer.matches ? byId('documents-toggle') : button);
 }
 
 function deleteButton(d) {
