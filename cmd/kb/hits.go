@@ -24,7 +24,9 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 			weak++
 			continue
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(fmt.Sprint(h.Rank)), score(search.Relevance(q, h)), s.place(answer.Place(h.Path, h.Page, h.Line, h.Headings)))
+		rank, relevance := fmt.Sprint(h.Rank), score(search.Relevance(q, h))
+		place := s.indented(answer.Place(h.Path, h.Page, h.Line, h.Headings), columns(rank+relevance)+4)
+		fmt.Fprintf(w, "%s  %s  %s\n", s.bold(rank), relevance, s.place(place))
 		for _, line := range excerpt(h.Text, q, s.width-3, 3) {
 			fmt.Fprintf(w, "   %s\n", mark(line, q, s))
 		}
@@ -33,7 +35,7 @@ func printHits(w io.Writer, s style, q *record.Query, hits []*record.Hit, explai
 		}
 	}
 	if weak > 0 {
-		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s without a word of the question left out (--explain shows all)", count(weak, "hit"))))
+		fmt.Fprintln(w, s.dim(s.wrapped(fmt.Sprintf("%s without a word of the question left out (--explain shows all)", count(weak, "hit")))))
 	}
 	if q != nil && q.Below > 0 {
 		fmt.Fprintln(w, s.dim(fmt.Sprintf("%s below --min-score left out (best %s)", count(q.Below, "hit"), score(q.BestBelow))))

@@ -64,7 +64,11 @@ func (s style) strong(t string) string { return s.paint("1;33", t) }
 // beside puts right, dimmed, at the end of the line that left begins, or
 // behind it where there is no room.
 func (s style) beside(left string, paintLeft func(string) string, right string) string {
-	gap := s.width - columns(left) - columns(right)
+	left = s.wrapped(left)
+	gap := s.width - columns(left[strings.LastIndexByte(left, '\n')+1:]) - columns(right)
+	if gap < 2 && s.terminal {
+		return paintLeft(left) + "\n" + strings.Repeat(" ", max(s.width-columns(right), 0)) + s.dim(right)
+	}
 	return paintLeft(left) + strings.Repeat(" ", max(gap, 2)) + s.dim(right)
 }
 

@@ -112,13 +112,17 @@ func (w *wrapper) Flush() {
 }
 
 // wrapped is a text in lines of the terminal; elsewhere it is as it was.
-func (s style) wrapped(text string) string {
+func (s style) wrapped(text string) string { return s.indented(text, 0) }
+
+// indented is a text that begins so many columns into a line, as do the lines
+// that it is wrapped to.
+func (s style) indented(text string, indent int) string {
 	if !s.terminal {
 		return text
 	}
 	var b strings.Builder
-	w := &wrapper{w: &b, width: s.width}
+	w := &wrapper{w: &b, width: s.width - indent}
 	io.WriteString(w, text)
 	w.Flush()
-	return b.String()
+	return strings.ReplaceAll(b.String(), "\n", "\n"+strings.Repeat(" ", indent))
 }
