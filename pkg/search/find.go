@@ -166,9 +166,9 @@ func (r *run) rank() []*candidate {
 }
 
 // fused merges the legs. Chunks that hold an identifier of the question are a
-// ranking of their own: beside a lexical embedder that puts them before all
-// that hold only its other words, as the last of 20 gets 2/80 from the two
-// lexical rankings and one that is first without it 1/61.
+// ranking of their own: beside a lexical embedder, one that is among the best 20
+// of both lexical rankings gets at least 2/80, and one without the identifier at
+// most 1.2/61.
 func (r *run) fused() []fuse.Ranked[store.Ref] {
 	return fuse.RRF(
 		fuse.Ranking[store.Ref]{Weight: 1, Keys: refs(r.lexical.Hits)},
