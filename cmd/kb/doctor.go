@@ -21,10 +21,12 @@ import (
 	"kb/pkg/record"
 	"kb/pkg/search"
 	"kb/pkg/store"
+	"kb/pkg/store/flat"
 )
 
-const doctorLong = `doctor looks at the settings, the index and its folders, the endpoints and the
-caches, and says of each whether it is in order and what to do where it is not.
+const doctorLong = `doctor looks at the settings, the index (all of it, if it is a file) and its
+folders, the endpoints and the caches, and says of each whether it is in order and
+what to do where it is not.
 With --online it sends each endpoint that is configured one tiny request, which
 may cost a fraction of a cent; without, no request leaves this machine, but for
 a greeting to Redis where KB_REDIS_URL is set. With --server it only asks a kb
@@ -176,8 +178,35 @@ func (d *doctor) index(ctx context.Context) {
 	case info.Calibration != nil && info.Calibration.Confidence != search.Confidence:
 		status, hint = checkWarn, "its calibration is of another version: kb eval FILE --calibrate"
 	}
+	faults, err := d.faults(ctx)
+	if err != nil {
+		d.fail("index", err)
+		return
+	}
+	if len(faults) > 0 {
+		status, detail = checkFail, fmt.Sprintf("%s (%s in all)", faults[0], count(len(faults), "fault"))
+		hint = `"kb index --verify" shows them all; "kb index --repair" saves what is whole`
+	}
 	d.say("index", status, detail, hint)
 	d.roots(ctx, r)
+}
+
+// faults reads an index file to its end, as a search does not. Of a database it
+// says nothing: all of it would come over the network.
+func (d *doctor) faults(ctx context.Context) ([]*store.DamagedError, error) {
+	st, err := d.s.openStore()
+	if err != nil {
+		return nil, err
+	}
+	file, ok := st.(*flat.Store)
+	if !ok {
+		return nil, nil
+	}
+	report, err := file.Verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return report.Faults, nil
 }
 
 func (d *doctor) roots(ctx context.Context, r store.Reader) {

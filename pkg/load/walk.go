@@ -180,7 +180,12 @@ func sortKey(e fs.DirEntry) string {
 
 func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool {
 	switch name := e.Name(); {
-	case name[0] == '.', e.Type()&fs.ModeSymlink != 0:
+	case name[0] == '.':
+		return true
+	case e.Type()&fs.ModeSymlink != 0:
+		if !ignored(full, false, ignores) {
+			w.count(record.SymbolicLink)
+		}
 		return true
 	case e.IsDir():
 		if name == "node_modules" {
@@ -204,6 +209,10 @@ func (w *walker) countOther(name string) {
 	if len(ext) < 2 || len(ext) > 10 || !utf8.ValidString(ext) {
 		ext = record.NoExtension
 	}
+	w.count(ext)
+}
+
+func (w *walker) count(ext string) {
 	if w.other == nil {
 		w.other = make(map[string]int)
 	}

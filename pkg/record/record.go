@@ -128,13 +128,17 @@ type Root struct {
 	Documents int    `json:"documents"`
 	Skipped   int    `json:"skipped"`
 	// Other counts the files that were passed over for their type, by extension
-	// in lower case; those without one under [NoExtension].
+	// in lower case; those without one under [NoExtension], and links, to
+	// whatever, under [SymbolicLink].
 	Other map[string]int `json:"other,omitempty"`
 	Extra Extra          `json:"-"`
 }
 
 // NoExtension stands for the extension of files that have none.
 const NoExtension = "(none)"
+
+// SymbolicLink stands for the extension of links, which are not followed.
+const SymbolicLink = "(symbolic link)"
 
 // Chunk is a passage of a document; after embed it carries a vector.
 type Chunk struct {

@@ -38,9 +38,8 @@ func (f Filter) String() string {
 // NewMatcher checks and prepares a filter. In a glob * stands for anything
 // within a name, ** as a whole name for any number of folders, ? for one
 // character, [a-z] for one of a class, {a,b} for either. A glob matches the
-// whole path; one without a slash matches the document's name in any folder;
-// one whose last name has no wildcard may also name a folder, and matches all
-// below it.
+// whole path, one without a slash a name at any depth. One whose last name has
+// no wildcard may be the name of a folder too, and matches all below it.
 func NewMatcher(f Filter) (*Matcher, error) {
 	m := &Matcher{}
 	for _, glob := range f.Paths {
@@ -58,13 +57,12 @@ func NewMatcher(f Filter) (*Matcher, error) {
 					return nil, fmt.Errorf("glob %q: %w", glob, err)
 				}
 			}
-			m.globs = append(m.globs, names)
-			last := names[len(names)-1]
-			if !strings.ContainsAny(last, `*?[\\`) {
-				m.globs = append(m.globs, append(slices.Clone(names), "**"))
+			if len(names) == 1 && names[0] != "**" {
+				names = []string{"**", names[0]}
 			}
-			if len(names) == 1 {
-				m.globs = append(m.globs, []string{"**", last})
+			m.globs = append(m.globs, names)
+			if !strings.ContainsAny(names[len(names)-1], `*?[\\`) {
+				m.globs = append(m.globs, append(slices.Clone(names), "**"))
 			}
 		}
 	}
