@@ -97,7 +97,12 @@ func newRoot(e *env, args []string) *cobra.Command {
 		},
 	}
 	root.SetVersionTemplate("kb {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd == root {
+			return withHint(flagError(err), `flags go behind their command: kb search --top-k 2 "…"`)
+		}
+		return flagError(err)
+	})
 	root.SetHelpTemplate(helpTemplate)
 	commandHelp := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

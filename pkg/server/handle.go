@@ -27,13 +27,21 @@ func (s *server) register() {
 	for path, methods := range byPath {
 		s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w.(*response), r, methods) })
 	}
+	rest := nothingHere
+	if s.OnlyMCP {
+		rest = onlyAgents
+	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w.(*response), r, route{method: r.Method, open: true, handler: nothingHere})
+		s.answer(w.(*response), r, route{method: r.Method, open: true, handler: rest})
 	})
 }
 
 func nothingHere(_ http.ResponseWriter, r *http.Request) error {
 	return failf(http.StatusNotFound, "there is no %s; GET /docs lists what there is", r.URL.Path)
+}
+
+func onlyAgents(_ http.ResponseWriter, r *http.Request) error {
+	return failf(http.StatusNotFound, "there is no %s; this server is for agents, at /mcp", r.URL.Path)
 }
 
 func (s *server) dispatch(w *response, r *http.Request, methods map[string]route) {
