@@ -89,11 +89,11 @@ func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err er
 		}
 	}
 	if r.query.Mode == ModeHybrid && len(r.query.Identifiers) > 0 && !r.exact {
-		found, err := r.reader.Lexical(ctx, r.query.Identifiers, k, r.p.Filter)
+		holders, err := r.reader.Lexical(ctx, r.query.Identifiers, k, r.p.Filter)
 		if err != nil {
 			return false, err
 		}
-		r.named = found.Hits
+		r.named = holding(r.lexical.Hits, holders.Hits)
 	}
 	if r.vector != nil {
 		if r.nearest, err = r.reader.Nearest(ctx, r.vector, k, r.near()); err != nil {
@@ -101,6 +101,25 @@ func (r *run) collect(ctx context.Context, k int, again bool) (full bool, err er
 		}
 	}
 	return len(r.lexical.Hits) >= k || len(r.nearest) >= k, nil
+}
+
+// holding puts the chunks that hold an identifier in the order of the whole
+// question, then those that are not among its best.
+func holding(lexical, holders []store.Scored) []store.Scored {
+	rest := make(map[store.Ref]bool, len(holders))
+	for _, h := range holders {
+		rest[h.Ref] = true
+	}
+	var out []store.Scored
+	for _, hits := range [][]store.Scored{lexical, holders} {
+		for _, h := range hits {
+			if rest[h.Ref] {
+				out = append(out, h)
+				delete(rest, h.Ref)
+			}
+		}
+	}
+	return out
 }
 
 const (

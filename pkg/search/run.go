@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kb/pkg/bm25"
 	"kb/pkg/model"
@@ -145,6 +146,10 @@ func (r *run) checked(v record.Vector) (record.Vector, error) {
 	return vector.Unit(v), nil
 }
 
+// fewHolders is how many chunks may hold an identifier that goes before other
+// words: in notes about k8s, k8s says no more than another word.
+const fewHolders = 20
+
 // refine asks the index once for its terms, and leaves out those that
 // identifiers make superfluous. Terms are known where BM25 is part of the
 // ranking, or needed to judge it.
@@ -160,7 +165,8 @@ func (r *run) refine(ctx context.Context) error {
 	}
 	if a, ok := r.analyzer.(text.Refiner); ok {
 		terms, exact, identifiers := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
-		r.exact, r.query.Identifiers = exact == len(terms), identifiers
+		r.exact = exact == len(terms)
+		r.query.Identifiers = slices.DeleteFunc(identifiers, func(t string) bool { return r.lexical.DF[t] > fewHolders })
 		if len(terms) < len(r.terms) {
 			r.terms = terms
 			if err := r.search(ctx, r.p.Candidates); err != nil {

@@ -328,6 +328,21 @@ func TestIdentifierAmongWords(t *testing.T) {
 	}
 }
 
+// An identifier that many chunks hold says little of what is asked about it, and
+// one that many chunks name often must not hide the one that answers.
+func TestCommonIdentifier(t *testing.T) {
+	for _, n := range []int{1, 5, 10, 19, 23, 40} {
+		chunks := []*record.Chunk{chunk("wanted", "To drain a node, cordon it first; with k8s that takes a minute, and no pod is lost.")}
+		for i := range n {
+			chunks = append(chunks, chunk(fmt.Sprint("other", i), fmt.Sprintf("k8s in release %d: the k8s team moved the k8s dashboard to room %d.", i, i*7)))
+		}
+		q, hits := ask(t, offlineIndex(t, chunks...), "how do I drain a node in k8s?", Params{})
+		if hits[0].Path != "wanted" || *q.Confidence < 0.5 {
+			t.Errorf("beside %d chunks that name it often: %v first, confidence %v", n, hits[0].Path, *q.Confidence)
+		}
+	}
+}
+
 // An identifier alone is looked up by BM25, however sure a neural model is of
 // something else.
 func TestExactIdentifierWithSemanticModel(t *testing.T) {
