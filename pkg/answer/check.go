@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -139,7 +140,7 @@ func (c *checker) check(st statement) (supported bool, why string, words bool) {
 		return false, fmt.Sprintf(c.say("“%s”在原文中是“%s”", "the passage has %[2]q, not %[1]q"), has, want), false
 	}
 	if foreign {
-		if anchors == 0 {
+		if anchors == 0 && !src.copied(st.plain) {
 			return false, c.say("原文是另一种语言，无法核对", "the passage is in another language and could not be compared"), true
 		}
 		return true, "", false
@@ -152,6 +153,16 @@ func (c *checker) check(st statement) (supported bool, why string, words bool) {
 		return false, c.say("原文没有这个意思", "the passage does not say this"), true
 	}
 	return true, "", false
+}
+
+// copied says whether the claim is at least one whole sentence of the passages, as
+// it stands there.
+func (s *source) copied(claim string) bool {
+	claim = dense(text.Normalize(claim))
+	return slices.ContainsFunc(s.sentences, func(sentence string) bool {
+		d := dense(sentence)
+		return d != "" && strings.Contains(claim, d) && strings.Contains(s.dense, claim)
+	})
 }
 
 // checkCode wants each line of a code block in the passages as it stands.

@@ -15,6 +15,7 @@ var checkPassages = []record.Passage{
 		Text: "住宿费超标须经直属负责人和分管副总两级审批。一线城市每晚不超过 500 元，其他城市 400 元。国内航班无需审批，报销比例为百分之八十。年度预算 1.5 万元。"},
 	{N: 3, Path: "notes/runbook.md", Title: "Key rotation", Headings: []string{"Rotating keys"},
 		Text: "Run `rotate_keys --fail-fast` on the Gateway host every 90 days. The job takes 15 minutes and does not require a restart. ERR-5023 means that the vault is sealed; Alice Chen has the unseal key. Version v2.10.1 or later is required."},
+	{N: 4, Path: "notes/parking.md", Text: "家属的车可以进院子吗？停车证每月初在前台办理，费用由本人承担，先到先得，名额用完为止。Yes, if your team agrees."},
 }
 
 var checkTable = []struct {
@@ -85,6 +86,8 @@ var checkTable = []struct {
 	{"Students should study 45 minutes every day.", []int{1}, true, ""}, // another language: the number bears it out
 	{"Students should study 50 minutes every day.", []int{1}, false, "50 minutes"},
 	{"Students should study every day.", []int{1}, false, "another language"},
+	{"Yes, if your team agrees.", []int{4}, true, ""}, // copied, whatever the rest of the passage is written in
+	{"Yes, if your boss agrees.", []int{4}, false, "another language"},
 	{"轮换密钥要运行 rotate_keys，每 90 天一次。", []int{3}, true, ""},
 	{"轮换密钥要运行 rotate_keys，每 60 天一次。", []int{3}, false, "60 天"},
 }
