@@ -27,7 +27,8 @@ import (
 // best one's. It writes the best sentence, and up to two more that score at
 // least nearlyAsGood of it. Below a heading that is what the question is about
 // (it names the identifier ERR-5023, or holds headingCoverage of the question),
-// each sentence and row of a table counts as holding what the heading holds.
+// each sentence and row of a table counts as holding what the heading holds; a
+// question that the note asks itself is a heading of its answer (asked.go).
 // Words that only ask (多少, how many) are none of the question's. If no
 // sentence of any passage covers minCoverage, it writes nothing, which is a
 // refusal.
@@ -79,7 +80,7 @@ const (
 func NewExtractor() *Extractor { return &Extractor{} }
 
 // Name identifies the method and its version.
-func (*Extractor) Name() string { return "kb-extract-4" }
+func (*Extractor) Name() string { return "kb-extract-5" }
 
 // Offline is true: sentences are copied, no model is called.
 func (*Extractor) Offline() bool { return true }
@@ -305,39 +306,6 @@ func (q *question) isSubject(heading map[string]bool) bool {
 		return slices.ContainsFunc(q.terms, func(t string) bool { return heading[t] && isIdentifier(t) })
 	}
 	return q.share(heading) >= headingCoverage
-}
-
-// placedSentence is a sentence with the tokens of it, of the headings above it,
-// and of the nearest of these.
-type placedSentence struct {
-	text                string
-	tokens, above, near map[string]bool
-}
-
-// place returns the sentences of a passage, each below its headings, which in
-// a PDF are lines like others.
-func place(p record.Passage) []placedSentence {
-	title := strings.Join(append([]string{p.Title}, p.Headings...), "\n")
-	above := tokenSet(title)
-	near := map[string]bool{}
-	if n := len(p.Headings); n > 0 {
-		near = tokenSet(p.Headings[n-1])
-	}
-	var headings []string
-	for _, h := range p.Headings {
-		for part := range strings.SplitSeq(h, " – ") { // sections that were joined
-			headings = append(headings, key(part))
-		}
-	}
-	var out []placedSentence
-	for _, r := range readable(p) {
-		if r.heading || slices.Contains(headings, key(r.text)) {
-			above, near = tokenSet(title+"\n"+r.text), tokenSet(r.text)
-			continue
-		}
-		out = append(out, placedSentence{r.text, tokenSet(r.text), above, near})
-	}
-	return out
 }
 
 // key is a sentence's letters and digits.

@@ -12,19 +12,26 @@ import (
 
 // passageSentence is a sentence of a passage without the Markdown around it.
 type passageSentence struct {
-	text    string
-	heading bool
+	text     string
+	heading  bool
+	question bool // it asks, and answers nothing itself
+	item     bool // it begins an item of a list
+	begins   bool // the first of its paragraph
 }
 
 // readable splits the text of a passage into what can be quoted: sentences,
-// list items, table rows, lines of code (as code). Questions, drawn lines, the
-// head of a table and definitions of links are left out. Marks are dropped
+// list items, table rows, lines of code (as code); and into what stands above
+// these: headings and questions. Drawn lines, the head of a table, sentences that
+// only lead in what follows and definitions of links are left out. Marks are dropped
 // where that changes no word.
 func readable(p record.Passage) []passageSentence {
 	var out []passageSentence
 	fenced, open := false, false // open: the last sentence ended in a semicolon
+	begins, blank := true, ""    // blank: white space behind the last piece
 	for piece := range pieces(p) {
-		raw := strings.TrimSpace(piece)
+		raw, before := strings.TrimSpace(piece), len(out)
+		blank += piece[:len(piece)-len(strings.TrimLeftFunc(piece, unicode.IsSpace))]
+		begins = begins || strings.Count(blank, "\n") > 1
 		switch {
 		case strings.HasPrefix(raw, "```"), strings.HasPrefix(raw, "~~~"):
 			fenced = !fenced
@@ -39,28 +46,37 @@ func readable(p record.Passage) []passageSentence {
 		case isHeadingLine(raw):
 			out = append(out, passageSentence{text: strings.Trim(raw, "# \t"), heading: true})
 		default:
-			s := plain(raw)
+			s, item := plain(raw), stripMark(raw) != raw
+			asking, question := asks(s)
 			switch {
-			case s == "" || isQuestion(s):
-			case open && stripMark(raw) == raw:
+			case question:
+				out = append(out, passageSentence{text: asking, question: true, item: item})
+			case s == "" || leadsIn(s):
+			case open && !begins && !item:
 				out[len(out)-1].text += " " + s
 			default:
-				out = append(out, passageSentence{text: s})
+				out = append(out, passageSentence{text: s, item: item})
 			}
 		}
-		open = endsOpen(piece) && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
+		if len(out) > before {
+			out[before].begins, begins = begins, false
+		}
+		// The semicolon of Chinese, ；, parts clauses that stand alone.
+		open = strings.HasSuffix(raw, ";") && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
+		blank = piece[len(strings.TrimRightFunc(piece, unicode.IsSpace)):]
 	}
 	return out
 }
 
 // pieces are the sentences of a passage. On a page of a PDF, whose paragraphs
 // are joined when it is read, a line that is still by itself is a heading or a
-// row of a table, and no part of the sentence behind it.
+// row of a table, and no part of the sentence behind it; nor is, anywhere, what
+// stands before a line that begins with "Q:" or "A:".
 func pieces(p record.Passage) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for start, end := range text.Sentences(p.Text) {
-			for i := start; i < end && p.Page > 0; i++ {
-				if p.Text[i] == '\n' && !goesOn(p.Text[start:i]) {
+			for i := start; i < end; i++ {
+				if p.Text[i] == '\n' && (p.Page > 0 && !goesOn(p.Text[start:i]) || isLabelled(p.Text[i+1:end])) {
 					if !yield(p.Text[start : i+1]) {
 						return
 					}
@@ -87,13 +103,6 @@ func goesOn(line string) bool {
 	return utf8.RuneCountInString(line) >= longLine && last < 0x2e80
 }
 
-// endsOpen says whether a sentence ends in a semicolon with more behind it in
-// its paragraph. (The one of Chinese, ；, parts clauses that stand alone.)
-func endsOpen(s string) bool {
-	said := strings.TrimRight(s, " \t\n")
-	return strings.HasSuffix(said, ";") && !strings.Contains(s[len(said):], "\n\n")
-}
-
 func isHeadingLine(line string) bool {
 	return text.IsHeading(line) && !strings.Contains(line, "\n")
 }
@@ -102,11 +111,12 @@ func isTableRule(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Trim(line, "|-: \t") == ""
 }
 
-// isQuestion says whether a sentence asks; one that only leads in what follows
-// answers no more.
-func isQuestion(s string) bool {
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"”」』)）*_"))
-	return last == '?' || last == '？' || last == ':' || last == '：'
+// leadsIn says whether a sentence only leads in what follows.
+func leadsIn(s string) bool { return lastMark(s, ":：") }
+
+func lastMark(s, marks string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"”’」』)）*_"))
+	return strings.ContainsRune(marks, last)
 }
 
 // plain is a sentence on one line, without the marks at its beginning and
