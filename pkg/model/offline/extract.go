@@ -88,17 +88,20 @@ func (*Extractor) Offline() bool { return true }
 // Generate streams the sentences, best first, one event each.
 func (e *Extractor) Generate(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		before := ""
+		var before sentence
 		for _, s := range extract(req) {
 			if err := ctx.Err(); err != nil {
 				yield(model.Event{}, err)
 				return
 			}
 			cited := cite(s)
-			if !yield(model.Event{Text: separator(before) + cited}, nil) {
+			if s.columns != "" && (s.columns != before.columns || s.n != before.n) {
+				cited = s.columns + "\n" + cited
+			}
+			if !yield(model.Event{Text: separator(before.text) + cited}, nil) {
 				return
 			}
-			before = s.text
+			before = s
 		}
 		yield(model.Event{Finish: "stop"}, nil)
 	}
@@ -129,6 +132,7 @@ func separator(before string) string {
 type sentence struct {
 	n        int    // of its passage
 	text     string // for reading
+	columns  string // the head of its table, which goes before the first of its rows
 	key      string // equal sentences have equal keys
 	score    float64
 	coverage float64
@@ -272,7 +276,7 @@ func (q *question) sentences(p record.Passage) []sentence {
 	var out []sentence
 	for i, at := range placed {
 		own := q.share(at.tokens)
-		s := sentence{n: p.N, text: at.text, key: key(at.text), coverage: own}
+		s := sentence{n: p.N, text: at.text, columns: at.columns, key: key(at.text), coverage: own}
 		if q.isSubject(at.near) {
 			s.coverage = q.share(at.tokens, at.near)
 			own = s.coverage

@@ -9,10 +9,10 @@ import (
 )
 
 // placedSentence is a sentence with the tokens of it, of what it stands below
-// (the title, the headings, the note's own question), and of the nearest of
+// (the title, the headings, the note's own question, the head of its table), and of the nearest of
 // these.
 type placedSentence struct {
-	text                string
+	passageSentence
 	tokens, above, near map[string]bool
 }
 
@@ -41,10 +41,13 @@ func place(p record.Passage) []placedSentence {
 		case r.question:
 			asked.ask(r)
 		default:
-			s := placedSentence{r.text, tokenSet(r.text), above, near}
+			s := placedSentence{r, tokenSet(r.text), above, near}
 			if asked.answers(r) {
 				s.text = cutAnswerLabel(r.text)
 				s.above, s.near = union(above, asked.tokens), union(near, asked.tokens)
+			}
+			if r.columns != "" {
+				s.above = union(s.above, tokenSet(r.columns))
 			}
 			out = append(out, s)
 		}

@@ -13,6 +13,7 @@ import (
 // passageSentence is a sentence of a passage without the Markdown around it.
 type passageSentence struct {
 	text     string
+	columns  string // the head of the table that it is a row of
 	heading  bool
 	question bool // it asks, and answers nothing itself
 	item     bool // it begins an item of a list
@@ -21,17 +22,22 @@ type passageSentence struct {
 
 // readable splits the text of a passage into what can be quoted: sentences,
 // list items, table rows, lines of code (as code); and into what stands above
-// these: headings and questions. Drawn lines, the head of a table, sentences that
-// only lead in what follows and definitions of links are left out. Marks are dropped
-// where that changes no word.
+// these: headings, questions and the head of a table. Drawn lines, sentences
+// that only lead in what follows and definitions of links are left out. Marks
+// are dropped where that changes no word.
 func readable(p record.Passage) []passageSentence {
 	var out []passageSentence
 	fenced, open := false, false // open: the last sentence ended in a semicolon
 	begins, blank := true, ""    // blank: white space behind the last piece
+	var last, columns string     // the last piece; the head of the table
 	for piece := range pieces(p) {
 		raw, before := strings.TrimSpace(piece), len(out)
 		blank += piece[:len(piece)-len(strings.TrimLeftFunc(piece, unicode.IsSpace))]
-		begins = begins || strings.Count(blank, "\n") > 1
+		lines := strings.Count(blank, "\n")
+		begins = begins || lines > 1
+		if lines > 1 || lines > 0 && !isRow(raw) {
+			columns = ""
+		}
 		switch {
 		case strings.HasPrefix(raw, "```"), strings.HasPrefix(raw, "~~~"):
 			fenced = !fenced
@@ -40,8 +46,8 @@ func readable(p record.Passage) []passageSentence {
 				out = append(out, passageSentence{text: "`" + raw + "`"})
 			}
 		case isTableRule(raw):
-			if n := len(out); n > 0 && strings.Contains(out[n-1].text, " | ") {
-				out = out[:n-1] // the head of the table
+			if n := len(out); n > 0 && isRow(last) && out[n-1].text == plain(last) {
+				out, columns = out[:n-1], joinCells(cells(last), true)
 			}
 		case isHeadingLine(raw):
 			out = append(out, passageSentence{text: strings.Trim(raw, "# \t"), heading: true})
@@ -54,6 +60,8 @@ func readable(p record.Passage) []passageSentence {
 			case s == "" || leadsIn(s):
 			case open && !begins && !item:
 				out[len(out)-1].text += " " + s
+			case columns != "" && isRow(raw):
+				out = append(out, passageSentence{text: joinCells(cells(raw), true), columns: columns})
 			default:
 				out = append(out, passageSentence{text: s, item: item})
 			}
@@ -63,7 +71,7 @@ func readable(p record.Passage) []passageSentence {
 		}
 		// The semicolon of Chinese, ；, parts clauses that stand alone.
 		open = strings.HasSuffix(raw, ";") && len(out) > 0 && strings.HasSuffix(out[len(out)-1].text, ";")
-		blank = piece[len(strings.TrimRightFunc(piece, unicode.IsSpace)):]
+		last, blank = raw, piece[len(strings.TrimRightFunc(piece, unicode.IsSpace)):]
 	}
 	return out
 }
@@ -107,10 +115,6 @@ func isHeadingLine(line string) bool {
 	return text.IsHeading(line) && !strings.Contains(line, "\n")
 }
 
-func isTableRule(line string) bool {
-	return strings.HasPrefix(line, "|") && strings.Trim(line, "|-: \t") == ""
-}
-
 // leadsIn says whether a sentence only leads in what follows.
 func leadsIn(s string) bool { return lastMark(s, ":：") }
 
@@ -130,8 +134,8 @@ func plain(s string) string {
 		}
 		s = rest
 	}
-	if strings.HasPrefix(s, "|") {
-		s = tableRow(s)
+	if isRow(s) {
+		s = joinCells(cells(s), false)
 	}
 	s = joinLines(strings.ReplaceAll(s, "**", ""))
 	if strings.HasPrefix(s, "[") && strings.Contains(s, "]: ") || !strings.ContainsFunc(s, isWordRune) {
@@ -154,17 +158,6 @@ func stripMark(s string) string {
 		return strings.TrimSpace(rest[2:])
 	}
 	return s
-}
-
-// tableRow keeps the cells apart: "一线城市 | 500 元".
-func tableRow(s string) string {
-	var cells []string
-	for cell := range strings.SplitSeq(strings.Trim(s, "| \t"), "|") {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			cells = append(cells, cell)
-		}
-	}
-	return strings.Join(cells, " | ")
 }
 
 // joinLines puts a wrapped sentence on one line: with a space, but between
