@@ -62,6 +62,9 @@ func (p *answerPrinter) done(a *record.Answer) {
 	case !a.Complete:
 		fmt.Fprintln(p.w, p.s.alarm("(incomplete)")) // the reason is the command's error
 	}
+	if len(a.Missing) > 0 {
+		fmt.Fprintln(p.w, p.s.alarm(p.s.wrapped(answer.Missing(a.Missing, a.Question))))
+	}
 	p.claims(a)
 	p.sources(a)
 }

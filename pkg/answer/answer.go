@@ -146,6 +146,7 @@ func (w *writer) record() *record.Answer {
 		Query:      w.q.ID,
 		Question:   w.q.Text,
 		Text:       w.text.String(),
+		Missing:    w.q.Missing,
 		Passages:   w.passages,
 		Confidence: w.q.Confidence,
 		Floor:      w.q.Floor,

@@ -38,10 +38,26 @@ func (w *writer) gate() string {
 		return w.searched() + "nothing found"
 	case len(w.passages) == 0:
 		return fmt.Sprintf("%s (too weak: score %.2f, wanted %.2f)", w.nearestTo(), w.nearest.Score, w.opt.MinScore)
-	case w.q.Confidence != nil && *w.q.Confidence < w.q.Floor:
+	case w.q.Confidence == nil || *w.q.Confidence >= w.q.Floor:
+	case len(w.q.Missing) > 0 && *w.q.Confidence == 0:
+		return Missing(w.q.Missing, w.q.Text) + "; " + w.nearestTo()
+	default:
 		return fmt.Sprintf("%s (too weak: confidence %s, floor %.2f)", w.nearestTo(), below(*w.q.Confidence, w.q.Floor), w.q.Floor)
 	}
 	return ""
+}
+
+// Missing says, in the question's language, which identifiers of it the notes
+// do not have.
+func Missing(names []string, question string) string {
+	quoted, verb := `"`+Plain(strings.Join(names, `", "`))+`"`, "do"
+	if text.IsChinese(question) {
+		return "笔记中没有 " + quoted
+	}
+	if len(names) == 1 {
+		verb = "does"
+	}
+	return quoted + " " + verb + " not occur in the notes"
 }
 
 // modelReason is the reason of a refusal by the model, or by the offline

@@ -216,14 +216,17 @@ type Query struct {
 	// Identifiers are those of the terms that name one thing (err-5023,
 	// rotate_keys) and are in the index: hits that hold them go first.
 	Identifiers []string `json:"identifiers,omitempty"`
-	Chunks      int      `json:"chunks,omitempty"`     // size of what was searched
-	Documents   int      `json:"documents,omitempty"`  //
-	Index       string   `json:"index,omitempty"`      // version of the index searched
-	Below       int      `json:"below,omitempty"`      // hits that a limit on the relevance left out
-	BestBelow   float64  `json:"best_below,omitempty"` // the relevance of the best of them
-	Vector      Vector   `json:"vector,omitempty"`
-	Model       string   `json:"model,omitempty"`
-	BaseURL     string   `json:"base_url,omitempty"`
+	// Missing are those that the question has, but the notes have nowhere, as
+	// the question writes them. Where it has no others, the confidence is 0.
+	Missing   []string `json:"missing,omitempty"`
+	Chunks    int      `json:"chunks,omitempty"`     // size of what was searched
+	Documents int      `json:"documents,omitempty"`  //
+	Index     string   `json:"index,omitempty"`      // version of the index searched
+	Below     int      `json:"below,omitempty"`      // hits that a limit on the relevance left out
+	BestBelow float64  `json:"best_below,omitempty"` // the relevance of the best of them
+	Vector    Vector   `json:"vector,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	BaseURL   string   `json:"base_url,omitempty"`
 	// Prefixes that the model of the vector was given, as in a [Chunk].
 	QueryPrefix    string `json:"query_prefix,omitempty"`
 	DocumentPrefix string `json:"document_prefix,omitempty"`
@@ -279,8 +282,9 @@ type Answer struct {
 	Refused    bool      `json:"refused"`
 	Reason     string    `json:"reason,omitempty"` // why it was refused or is not complete
 	Complete   bool      `json:"complete"`
-	Passages   []Passage `json:"passages"`  // all that the answer could draw on
-	Citations  []Passage `json:"citations"` // those it cites, by number
+	Missing    []string  `json:"missing,omitempty"` // as in [Query]
+	Passages   []Passage `json:"passages"`          // all that the answer could draw on
+	Citations  []Passage `json:"citations"`         // those it cites, by number
 	Claims     []Claim   `json:"claims"`
 	Invalid    []int     `json:"invalid_citations"` // numbers that name no passage, removed from the text
 	Confidence *float64  `json:"confidence,omitempty"`

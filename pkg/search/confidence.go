@@ -21,8 +21,10 @@ import (
 // answer, so the same share of it says more. chunks is the size of the index:
 // the more there are, the better the best of them fits by chance (beyond 10,000
 // that is not extrapolated). unknown is 1 where the question names something
-// (see [text.Names]) that the whole index does not know: MongoDB, ERR-5230. A
-// question without any known term has a confidence of 0. words is the share of
+// (see [text.Names]) that the whole index does not know: MongoDB, Norway. A
+// question without any known term has a confidence of 0, and so has one whose
+// only identifiers are not in the notes: what these say of ERR-5023 is no answer
+// to a question about ERR-5230, however well its other words fit. words is the share of
 // Han characters in the question where the analyzer makes words of them, else 0.
 //
 // It was fitted on XQuAD zh, XQuAD en and CMRC 2018 without a third of their
@@ -71,13 +73,13 @@ const (
 
 // Confidence names the formula: a floor that was fitted to another one says
 // nothing.
-const Confidence = "kb-confidence-3"
+const Confidence = "kb-confidence-4"
 
 // DefaultFloor is the confidence below which a question is refused where the
 // index has no calibration of its own. Questions to one's own notes share
 // fewer words with them than those of public sets, and a false refusal is the
 // worse surprise, so it is low: it refuses 8 % of the 87 questions in
-// eval/questions.jsonl that have an answer and 78 % of the 18 others, on the
+// eval/questions.jsonl that have an answer and 83 % of the 18 others, on the
 // public sets 0.1 to 1.9 % and 37 to 84 %. Floors fitted to these lie higher.
 const DefaultFloor = 0.2
 
@@ -108,9 +110,27 @@ func (r *run) judge(found []*candidate) {
 			c, known = max(c, cal.Standout(lead)), !r.foreign(found)
 		}
 	}
+	if r.nameless() {
+		c, known = 0, true
+	}
 	if known || c >= r.query.Floor {
 		r.query.Confidence = &c
 	}
+}
+
+// nameless says whether all identifiers of the question are missing.
+func (r *run) nameless() bool {
+	return len(r.query.Missing) > 0 && r.known == 0
+}
+
+// missing are the identifiers of the question that neither the index knows nor
+// a hit spells otherwise.
+func (r *run) missing(found []*candidate) []string {
+	return slices.DeleteFunc(slices.Clone(r.unknown), func(name string) bool {
+		return slices.ContainsFunc(found, func(c *candidate) bool {
+			return text.Spells(c.chunk.FullText(), name) || text.Spells(c.chunk.Path, name)
+		})
+	})
 }
 
 // foreign says whether the chunk with the greatest cosine is in another
@@ -181,11 +201,15 @@ func (r *run) share(found []*candidate, terms []string, idf []float64) float64 {
 }
 
 // namesUnknown says whether the question names something that no chunk has.
-// The first term of a name is the whole of it.
+// The first term of a name is the whole of it. An identifier is none that a hit
+// spells otherwise, or that stands beside one that the index knows.
 func (r *run) namesUnknown() bool {
+	if r.nameless() {
+		return true
+	}
 	for _, name := range text.Names(r.query.Text) {
 		terms := r.analyzer.QueryTerms(name)
-		if len(terms) == 0 {
+		if len(terms) == 0 || slices.Contains(r.unknown, name) {
 			continue
 		}
 		if df, asked := r.lexical.DF[terms[0]]; asked && df == 0 {

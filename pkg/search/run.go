@@ -29,7 +29,9 @@ type run struct {
 
 	terms   []string
 	idf     []float64
-	exact   bool // the question is nothing but identifiers that the index knows
+	exact   bool     // the question is nothing but identifiers that the index knows
+	known   int      // how many identifiers of it the index knows, be they in many chunks,
+	unknown []string // and those that it does not know
 	lexical store.Lexical
 	named   []store.Scored // chunks that hold the identifiers, in a question that has other words, too
 	nearest []store.Scored
@@ -164,11 +166,11 @@ func (r *run) refine(ctx context.Context) error {
 		return err
 	}
 	if a, ok := r.analyzer.(text.Refiner); ok {
-		terms, exact, identifiers := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
-		r.exact = exact == len(terms)
-		r.query.Identifiers = slices.DeleteFunc(identifiers, func(t string) bool { return r.lexical.DF[t] > fewHolders })
-		if len(terms) < len(r.terms) {
-			r.terms = terms
+		q := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
+		r.exact, r.known, r.unknown = q.Exact == len(q.Terms), len(q.Identifiers), q.Unknown
+		r.query.Identifiers = slices.DeleteFunc(q.Identifiers, func(t string) bool { return r.lexical.DF[t] > fewHolders })
+		if len(q.Terms) < len(r.terms) {
+			r.terms = q.Terms
 			if err := r.search(ctx, r.p.Candidates); err != nil {
 				return err
 			}

@@ -160,6 +160,7 @@ func (s *Searcher) Search(ctx context.Context, q *record.Query, p Params) (*reco
 	if err != nil {
 		return nil, nil, err
 	}
+	r.query.Missing = r.missing(found)
 	r.judge(found)
 	return r.query, r.hits(found), nil
 }
@@ -170,7 +171,7 @@ func (s *Searcher) describe(q *record.Query) *record.Query {
 	if out.ID == "" {
 		out.ID = record.QueryID(q.Text)
 	}
-	out.Legs, out.Confidence, out.Signals, out.Terms, out.Identifiers = nil, nil, nil, nil, nil
+	out.Legs, out.Confidence, out.Signals, out.Terms, out.Identifiers, out.Missing = nil, nil, nil, nil, nil, nil
 	out.Below, out.BestBelow = 0, 0
 	out.Analyzer = s.analyzer.Name()
 	out.Chunks, out.Documents, out.Index = s.info.Chunks, s.info.Documents, s.info.Version

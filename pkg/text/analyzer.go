@@ -33,10 +33,20 @@ type Refiner interface {
 	// Refine returns the terms of a question as QueryTerms does, but of an
 	// identifier (ERR-5023, v2.10.1, rotate_keys) that the index knows whole
 	// only the whole, so that v2.1.10 is no answer where v2.10.1 exists.
-	// exact is how many of the terms are such. identifiers are those of them
-	// that look like the name of one thing whatever the language: camel case
-	// (BSkyB) and initials (U.S.) may be ordinary names.
-	Refine(question string, known func(term string) bool) (terms []string, exact int, identifiers []string)
+	Refine(question string, known func(term string) bool) Refined
+}
+
+// Refined is a question of which it is known what the index holds.
+type Refined struct {
+	Terms []string
+	Exact int // how many of the terms are identifiers that the index knows whole
+	// Identifiers are those of them that look like the name of one thing
+	// whatever the language: camel case (BSkyB) and initials (U.S.) may be
+	// ordinary names.
+	Identifiers []string
+	// Unknown are the words that can only be such a name and that the index
+	// does not know, with or without their separators, as the question has them.
+	Unknown []string
 }
 
 // DefaultAnalyzer names the analyzer of a new index.
@@ -114,19 +124,22 @@ func expected(s string) int {
 }
 
 func (a *analyzer) QueryTerms(s string) []string {
-	terms, _, _ := a.Refine(s, nil)
-	return terms
+	return a.Refine(s, nil).Terms
 }
 
 // Refine implements [Refiner].
-func (a *analyzer) Refine(question string, known func(string) bool) (terms []string, exact int, identifiers []string) {
+func (a *analyzer) Refine(question string, known func(string) bool) Refined {
 	w := a.writer()
 	w.query, w.known = true, known
 	scan(fold(question), &w)
 	if len(w.tokens) == 0 {
-		return distinct(w.stopped), 0, nil
+		return Refined{Terms: distinct(w.stopped)}
 	}
-	return distinct(w.tokens), len(distinct(w.exact)), distinct(w.names)
+	unknown := distinct(w.unknown)
+	for i, name := range unknown {
+		unknown[i] = asWritten(question, name)
+	}
+	return Refined{distinct(w.tokens), len(distinct(w.exact)), distinct(w.names), unknown}
 }
 
 func distinct(terms []string) []string {
@@ -146,7 +159,8 @@ type tokenWriter struct {
 	query   bool
 	known   func(term string) bool // see Refiner; may be nil
 	exact   []string               // the identifiers that are known,
-	names   []string               // and those of them that [Refiner] calls so
+	names   []string               // and those of them that [Refined] calls so
+	unknown []string               // identifiers that are not known
 	tokens  []string
 	stopped []string
 	marks   *marker // collects where tokens stand; may be nil

@@ -55,25 +55,29 @@ func TestQueryTerms(t *testing.T) {
 
 func TestRefine(t *testing.T) {
 	known := func(term string) bool {
-		return slices.Contains([]string{"err-5023", "fail-fast", "state-of-the-art", "parsehttpheader", "u.s", "41r"}, term)
+		return slices.Contains([]string{"err-5023", "fail-fast", "state-of-the-art", "parsehttpheader", "u.s", "41r", "pay1102", "2.10"}, term)
 	}
 	for _, c := range []struct {
 		in, want string
 		exact    int
 		names    string
+		unknown  string
 	}{
-		{"ERR-5023", "err-5023", 1, "err-5023"},
-		{"ERR-5023 or err-5023?", "err-5023", 1, "err-5023"},
-		{"ERR-5032", "err-5032 err5032 err 5032", 0, ""},
-		{"--fail-fast option", "fail-fast option", 1, "fail-fast"},
-		{"fail-fast", "fail-fast failfast fail fast", 0, ""},
-		{"U.S. law", "u.s law", 1, ""},
-		{"bus 41R", "bus 41r", 1, "41r"},
-		{"parseHTTPHeader", "parsehttpheader", 1, ""},
+		{"ERR-5023", "err-5023", 1, "err-5023", ""},
+		{"ERR-5023 or err-5023?", "err-5023", 1, "err-5023", ""},
+		{"ERR-5032", "err-5032 err5032 err 5032", 0, "", "ERR-5032"},
+		{"PAY-1102和max_size", "pay-1102 pay1102 pay 1102 max_size maxsiz max size", 0, "", "max_size"},
+		{"v2.10 or v3.1 in the 1990s, 5th, U.K.", "v2.10 2.10 v2 v3.1 3.1 v3 1990s 5th u.k uk", 0, "", "v3.1"},
+		{"--fail-fast option", "fail-fast option", 1, "fail-fast", ""},
+		{"fail-fast", "fail-fast failfast fail fast", 0, "", ""},
+		{"U.S. law", "u.s law", 1, "", ""},
+		{"bus 41R", "bus 41r", 1, "41r", ""},
+		{"parseHTTPHeader", "parsehttpheader", 1, "", ""},
 	} {
-		terms, exact, names := NewNGram().(Refiner).Refine(c.in, known)
-		if got := strings.Join(terms, " "); got != c.want || exact != c.exact || strings.Join(names, " ") != c.names {
-			t.Errorf("Refine(%q) = %s, %d, %s; want %s, %d, %s", c.in, got, exact, names, c.want, c.exact, c.names)
+		q := NewNGram().(Refiner).Refine(c.in, known)
+		got, names, unknown := strings.Join(q.Terms, " "), strings.Join(q.Identifiers, " "), strings.Join(q.Unknown, " ")
+		if got != c.want || q.Exact != c.exact || names != c.names || unknown != c.unknown {
+			t.Errorf("Refine(%q) = %s, %d, %s, %s; want %s, %d, %s, %s", c.in, got, q.Exact, names, unknown, c.want, c.exact, c.names, c.unknown)
 		}
 	}
 }

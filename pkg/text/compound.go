@@ -125,6 +125,7 @@ func (c *compound) write(s string, w *tokenWriter) {
 		}
 		return
 	}
+	w.miss(word)
 	if len(word) <= longest {
 		w.add(word)
 		c.writeJoined(word, w)
@@ -156,6 +157,7 @@ func (c *compound) writeWord(s, word string, w *tokenWriter) {
 		w.exact, w.names = append(w.exact, word), append(w.names, word)
 		return
 	}
+	w.miss(word)
 	w.addWord(word)
 }
 
