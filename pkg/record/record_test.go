@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -228,6 +229,11 @@ func TestDecodeWords(t *testing.T) {
 					}
 					text[i] = was
 				}
+			}
+		}
+		for count := 1; count <= bytes.Count(text, []byte("=")); count++ { // stands for more bytes than the words have
+			if DecodeWords(got, bytes.Replace(text, []byte("="), []byte("A"), count)) == nil {
+				t.Fatalf("%d words: accepted without %d of its padding", n, count)
 			}
 		}
 		if DecodeWords(make([]uint32, n+1), text) == nil {

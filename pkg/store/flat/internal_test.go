@@ -318,15 +318,22 @@ func ask(ctx context.Context, r *reader) {
 }
 
 // FuzzContent mutates the text inside of the frames, which a checksum does not
-// protect from a hostile writer. Offsets stay right where the length does.
+// protect from a hostile writer. Offsets stay right where the length does. The
+// base64 of one vector is padded by two characters, one or none, by dimension.
 func FuzzContent(f *testing.F) {
-	frames := newPlain(f, tinyIndex(f, 3))
-	for i := range frames {
-		f.Add(i, 30, byte('9'), frames[i])
+	var indexes []plainIndex
+	for dim := 1; dim <= 4; dim++ {
+		frames := newPlain(f, tinyIndex(f, dim))
+		for i, text := range frames {
+			f.Add(dim, i, 30, byte('9'), text)
+			f.Add(dim, i, 30, text[30], bytes.ReplaceAll(text, []byte(`=="`), []byte(`AA"`)))
+			f.Add(dim, i, 30, text[30], bytes.ReplaceAll(text, []byte(`="`), []byte(`A"`)))
+		}
+		indexes = append(indexes, frames)
 	}
-	f.Fuzz(func(t *testing.T, i, at int, c byte, content []byte) {
-		changed := slices.Clone(frames)
-		j := int(uint(i) % uint(len(frames)))
+	f.Fuzz(func(t *testing.T, dim, i, at int, c byte, content []byte) {
+		changed := slices.Clone(indexes[uint(dim-1)%uint(len(indexes))])
+		j := int(uint(i) % uint(len(changed)))
 		changed[j] = bytes.Clone(content)
 		if len(content) > 0 {
 			changed[j][uint(at)%uint(len(content))] = c
