@@ -17,9 +17,11 @@ import (
 
 const rmLong = `rm removes documents from the index: a document by its path, those that a
 quoted glob matches ('notes/**/*.pdf', '*.pdf' in any folder), or all documents
-below a folder, which is then forgotten as a root. Where one of the paths has no
-document, nothing is removed. The files stay where they are; a document whose folder is still a root comes back with the next build
-unless .kbignore names it.
+below a folder, which is then forgotten as a root. A name that is in the index
+is never a glob: 'a[1].md' is the document a[1].md where there is one. Where one
+of the paths has no document, nothing is removed. The files stay where they are;
+a document whose folder is still a root comes back with the next build unless
+.kbignore names it.
 
 Writes:  {"kind":"indexed","path":…,"status":"removed","chunks":9}`
 
@@ -47,7 +49,7 @@ func newRm(e *env, s *settings) *cobra.Command {
 				paths[i] = path.Clean(p)
 			}
 			began := e.now()
-			reports, result, err := index.Remove(cmd.Context(), st, paths, !noWait)
+			reports, result, err := index.Remove(cmd.Context(), st, paths, index.RemoveOptions{Globs: true, NoWait: noWait})
 			if err != nil {
 				return err
 			}

@@ -266,7 +266,7 @@ func TestLock(t *testing.T) {
 		if locked() {
 			t.Error("locked when all is over")
 		}
-		if _, _, err := Remove(t.Context(), s, []string{"n"}, true); err != nil {
+		if _, _, err := Remove(t.Context(), s, []string{"n"}, RemoveOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -277,6 +277,52 @@ func TestLock(t *testing.T) {
 	defer tx.Rollback()
 	if _, _, err := sync(t, sequence(stream(t, "a1:2"), nil), Options{Store: s, NoWait: true}, 0); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("with another writer: %v", err)
+	}
+}
+
+// What is in the index by the very name is no glob, and without the option
+// nothing is.
+func TestRemoveGlobs(t *testing.T) {
+	all := []string{"n/*.md", "n/[1/a.md", "n/a1.md", "n/a[1].md", "n/b1/c.md", "n/b[1]/c.md", "n/{a,b}.md"}
+	for _, c := range []struct {
+		path        string
+		globs       bool
+		gone        string
+		isNone, bad bool
+	}{
+		{path: "n/a[1].md", globs: true, gone: "n/a[1].md"},
+		{path: "n/a[1].md", gone: "n/a[1].md"},
+		{path: "n/b[1]", globs: true, gone: "n/b[1]/c.md"},
+		{path: "n/[1", globs: true, gone: "n/[1/a.md"},
+		{path: "n/{a,b}.md", globs: true, gone: "n/{a,b}.md"},
+		{path: "n/*.md", globs: true, gone: "n/*.md"},
+		{path: "n/s[1].md", globs: true, isNone: true}, // a file without text, beside n/s1.md
+		{path: "n/a?.md", isNone: true},
+		{path: "n/a?.md", globs: true, gone: "n/a1.md"},
+		{path: "n/b?/*", globs: true, gone: "n/b1/c.md"},
+		{path: "n/[.md", isNone: true},
+		{path: "n/[.md", globs: true, bad: true},
+	} {
+		s := flat.New(filepath.Join(t.TempDir(), "index.jsonl.zst"))
+		in := []record.Record{&record.Skipped{Path: "n/s[1].md", Root: "n", Reason: "empty", Class: record.ClassEmpty}}
+		for _, p := range append(all, "n/s1.md") {
+			in = append(in, &record.Chunk{Path: p, Title: p, Hash: "1", Seq: 1, Of: 1, Line: 1, Text: p})
+		}
+		if _, _, err := Run(t.Context(), sequence(append(in, &record.Root{Path: "n"}), nil), Options{Store: s}); err != nil {
+			t.Fatal(err)
+		}
+		removed, _, err := Remove(t.Context(), s, []string{c.path}, RemoveOptions{Globs: c.globs})
+		var none *NoDocumentError
+		if errors.As(err, &none) != c.isNone || (err != nil) != (c.isNone || c.bad) {
+			t.Errorf("%s, globs %t: %v", c.path, c.globs, err)
+		}
+		var gone []string
+		for _, r := range removed {
+			gone = append(gone, r.(*record.Indexed).Path)
+		}
+		if got := strings.Join(gone, " "); got != c.gone {
+			t.Errorf("%s, globs %t: %q is gone, want %q", c.path, c.globs, got, c.gone)
+		}
 	}
 }
 

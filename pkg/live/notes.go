@@ -570,7 +570,7 @@ func (n *Notes) remove(ctx context.Context, path, rel string) error {
 // forget removes a document from the index. An index that went away is built
 // anew, without it.
 func (n *Notes) forget(ctx context.Context, tx store.Tx, path string) error {
-	_, _, err := index.Remove(ctx, store.Held(n.o.Index.o.Store, tx), []string{path}, false)
+	_, _, err := index.Remove(ctx, store.Held(n.o.Index.o.Store, tx), []string{path}, index.RemoveOptions{NoWait: true})
 	if errors.Is(err, store.ErrNotFound) {
 		err = n.o.Build(ctx, tx)
 	}

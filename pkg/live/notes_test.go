@@ -139,6 +139,28 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// A document is removed by its name as it is: none that it would match as a glob
+// goes with it.
+func TestRemoveIsExact(t *testing.T) {
+	p := newPlace(t, 0)
+	for _, name := range []string{"a1.md", "a[1].md", "a[b.md", "{a1,c}.md"} {
+		p.write(name, "# A\n\nalpha "+name)
+	}
+	p.rebuild()
+	for _, step := range []struct{ name, left string }{
+		{"a[1].md", "a1.md a[b.md {a1,c}.md"},
+		{"a[b.md", "a1.md {a1,c}.md"},
+		{"{a1,c}.md", "a1.md"},
+	} {
+		if err := p.notes.Remove(t.Context(), "notes/"+step.name); err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+		if got := p.paths(); got != step.left {
+			t.Errorf("without %s: %s, want %s", step.name, got, step.left)
+		}
+	}
+}
+
 // Many uploads at once: each is there in the end.
 func TestManyAtOnce(t *testing.T) {
 	p := newPlace(t, 0)

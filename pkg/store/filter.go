@@ -61,7 +61,7 @@ func NewMatcher(f Filter) (*Matcher, error) {
 				names = []string{"**", names[0]}
 			}
 			m.globs = append(m.globs, names)
-			if !strings.ContainsAny(names[len(names)-1], `*?[\\`) {
+			if !IsGlob(names[len(names)-1]) {
 				m.globs = append(m.globs, append(slices.Clone(names), "**"))
 			}
 		}
@@ -70,6 +70,13 @@ func NewMatcher(f Filter) (*Matcher, error) {
 		m.tags = append(m.tags, foldTag(t))
 	}
 	return m, m.dates(f)
+}
+
+// IsGlob says whether [NewMatcher] reads a path otherwise than letter by letter:
+// whether it has a wildcard, an escape or a pair of braces.
+func IsGlob(p string) bool {
+	alternatives := braces(p, nil)
+	return strings.ContainsAny(p, `*?[\`) || len(alternatives) != 1 || alternatives[0] != p
 }
 
 func (m *Matcher) dates(f Filter) (err error) {

@@ -53,6 +53,17 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
+func TestIsGlob(t *testing.T) {
+	for path, want := range map[string]bool{
+		"notes/a.md": false, "notes/{a.md": false, "notes/a}.md": false, "": false,
+		"*.md": true, "a?": true, "a[1].md": true, "a[b": true, `a\b`: true, "{a,b}": true, "{a}": true,
+	} {
+		if got := IsGlob(path); got != want {
+			t.Errorf("%q: %t", path, got)
+		}
+	}
+}
+
 func TestMatcherTags(t *testing.T) {
 	for _, c := range []struct {
 		meta string
