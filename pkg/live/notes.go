@@ -394,7 +394,7 @@ func (n *Notes) Commit(ctx context.Context, files ...*Staged) ([]*Added, error) 
 	if err := n.o.Index.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	return n.added(ctx, files, before, undo)
+	return n.added(ctx, tx, files, before, undo)
 }
 
 // find returns what the index has of the files, by path.
@@ -429,7 +429,7 @@ func (n *Notes) path(name string) string { return path.Join(filepath.ToSlash(n.o
 
 // added says what became of the files. One that is no document of the index
 // after all is taken back with the rest.
-func (n *Notes) added(ctx context.Context, files []*Staged, before map[string]store.Document, undo func(error) ([]*Added, error)) ([]*Added, error) {
+func (n *Notes) added(ctx context.Context, tx store.Tx, files []*Staged, before map[string]store.Document, undo func(error) ([]*Added, error)) ([]*Added, error) {
 	after, err := n.find(ctx, files)
 	if err != nil {
 		return nil, err
@@ -440,6 +440,7 @@ func (n *Notes) added(ctx context.Context, files []*Staged, before map[string]st
 		d, ok := after[p]
 		if !ok || d.Hash != s.hash {
 			_, err := undo(fmt.Errorf("%s: %w: it was changed or could not be indexed", p, ErrConflict))
+			tx.Rollback() // it still has the lock where the build found nothing to change
 			return nil, errors.Join(err, n.buildAgain(ctx), n.o.Index.Refresh(ctx))
 		}
 		status := record.StatusCreated
@@ -490,13 +491,17 @@ func (s *Staged) place() error {
 
 func (s *Staged) old() string { return s.dir + "/old" }
 
-// restore puts back what was there.
+// restore puts back what was there. Where nothing was, somebody else may have
+// removed the file already.
 func (s *Staged) restore() error {
 	defer syncFolder(s.root)
 	if s.kept {
 		return s.root.Rename(s.old(), s.name)
 	}
-	return s.root.Remove(s.name)
+	if err := s.root.Remove(s.name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Remove removes the file of a document, by its id or path, and what the index

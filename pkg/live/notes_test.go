@@ -51,6 +51,46 @@ func TestFailedChanges(t *testing.T) {
 	}
 }
 
+// A file that somebody changes or removes before it is indexed is no document,
+// and the index is brought in step with the folder again, also where the build
+// had nothing to change and so has kept the lock.
+func TestChangedMeanwhile(t *testing.T) {
+	const text = "# A\n\nalpha"
+	for name, meanwhile := range map[string]func() error{
+		"a.md": func() error { return os.WriteFile("notes/a.md", []byte(text), 0o644) },
+		"b.md": func() error { return os.Remove("notes/b.md") },
+	} {
+		p := newPlace(t, 0)
+		p.write("a.md", text)
+		p.rebuild()
+		notes := live.NewNotes(live.NotesOptions{Index: p.index, Dir: "notes", Build: func(ctx context.Context, tx store.Tx) error {
+			if meanwhile != nil {
+				if err := meanwhile(); err != nil {
+					return err
+				}
+				meanwhile = nil
+			}
+			return p.build(ctx, tx)
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		defer context.AfterFunc(ctx, func() { notes.Close(context.Background()) })() // no other end reaches a change that was begun
+		_, err := notes.Add(ctx, name, strings.NewReader("# B\n\nbeta"))
+		if !errors.Is(err, live.ErrConflict) || errors.Is(err, context.Canceled) || errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, err := os.ReadFile("notes/a.md"); err != nil || string(got) != text {
+			t.Errorf("%s: notes/a.md is %q, %v", name, got, err)
+		}
+		if got := p.paths(); got != "a.md" {
+			t.Errorf("%s: indexed are %s", name, got)
+		}
+		if _, err := notes.Add(ctx, name, strings.NewReader("# B\n\nbeta")); err != nil {
+			t.Errorf("%s, again: %v", name, err)
+		}
+	}
+}
+
 func (p *place) add(ctx context.Context, name string, r io.Reader) error {
 	_, err := p.notes.Add(ctx, name, r)
 	return err
