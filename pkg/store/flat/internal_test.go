@@ -12,6 +12,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+
 	"kb/pkg/record"
 	"kb/pkg/store"
 	"kb/pkg/store/storetest"
@@ -314,6 +316,27 @@ func ask(ctx context.Context, r *reader) {
 	}
 	if r.load(ctx) == nil {
 		r.Nearest(ctx, q, 3, store.Filter{})
+	}
+}
+
+// TestCraftedTerms: words that have most bits of an unseeded hash in common lie
+// scattered in the table all the same.
+func TestCraftedTerms(t *testing.T) {
+	var table termTable
+	for i := 0; len(table.terms) < 1000; i++ {
+		if term := fmt.Sprintf("%08x", i); xxhash.Sum64String(term)&(1<<10-1) == 0 {
+			table.number(term)
+		}
+	}
+	run, longest := 0, 0
+	for _, s := range table.slots {
+		if run++; s.number == 0 {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	if longest > 100 {
+		t.Errorf("%d slots in a row are full", longest)
 	}
 }
 

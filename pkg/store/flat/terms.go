@@ -1,12 +1,15 @@
 package flat
 
-import "github.com/cespare/xxhash/v2"
+import "hash/maphash"
 
 // termTable numbers terms in the order in which they come: an open hash table,
 // at most half full, whose slots have a half of the hash, so that a term is
 // compared with hardly any other. It takes 0.6 of the time of a Go map from
-// terms to numbers, and can be emptied without giving its memory back.
+// terms to numbers, and can be emptied without giving its memory back. The hash
+// has a random seed: nobody can write a document whose words all begin to look for
+// their slot at the same one.
 type termTable struct {
+	seed  maphash.Seed
 	slots []termSlot // a power of two of them
 	terms []string
 }
@@ -20,7 +23,7 @@ func (t *termTable) number(term string) (n int, isNew bool) {
 	if 2*len(t.terms) >= len(t.slots) {
 		t.grow()
 	}
-	hash := uint32(xxhash.Sum64String(term))
+	hash := uint32(maphash.String(t.seed, term))
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		s := &t.slots[i]
@@ -38,6 +41,9 @@ func (t *termTable) number(term string) (n int, isNew bool) {
 // grow makes four times as many slots.
 func (t *termTable) grow() {
 	old := t.slots
+	if old == nil {
+		t.seed = maphash.MakeSeed()
+	}
 	t.slots = make([]termSlot, max(1<<10, 4*len(old)))
 	mask := uint32(len(t.slots) - 1)
 	for _, s := range old {
