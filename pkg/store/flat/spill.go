@@ -18,15 +18,17 @@ type spill struct {
 	size         int64
 }
 
-const spillFrom = 16 << 20
+// The memory of a spill: for the change of a note, and the most.
+const (
+	spillFirst = 256 << 10
+	spillFrom  = 16 << 20
+)
 
 // add stores data and returns where.
 func (s *spill) add(data []byte) (int64, error) {
 	at := s.size
 	if s.file == nil && len(s.mem)+len(data) <= spillFrom {
-		if s.mem == nil {
-			s.mem = make([]byte, 0, spillFrom) // growing it would touch six times as much memory
-		}
+		s.reserve(len(s.mem) + len(data))
 		s.mem = append(s.mem, data...)
 		s.size += int64(len(data))
 		return at, nil
@@ -47,6 +49,19 @@ func (s *spill) add(data []byte) (int64, error) {
 	}
 	s.size += int64(len(data))
 	return at, nil
+}
+
+// reserve makes room for n bytes in memory, in two steps: growing by and by would
+// touch six times as much of it.
+func (s *spill) reserve(n int) {
+	if n <= cap(s.mem) {
+		return
+	}
+	size := spillFrom
+	if n <= spillFirst {
+		size = spillFirst
+	}
+	s.mem = append(make([]byte, 0, size), s.mem...)
 }
 
 // read returns n bytes from an offset, in buf where it is large enough; for many
