@@ -36,8 +36,8 @@ func (a Address) Name() string { return a.name }
 
 // ParseURL takes a URL apart: scheme://, or with an s more for TLS, user
 // information, a host, a port, a path, and a query with the options "tls",
-// "exact", "ef", "m" and "ef_construction". Errors never repeat the URL, which may
-// hold a secret.
+// "exact", "ef", "m" and "ef_construction"; one without a value is not set. Errors
+// never repeat the URL, which may hold a secret.
 func ParseURL(raw, scheme, port string) (Address, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -73,15 +73,15 @@ func (a *Address) takeOptions(query url.Values, scheme string) error {
 		var err error
 		switch value := query.Get(option); option {
 		case "tls":
-			a.TLS, err = flag(option, value)
+			err = flag(&a.TLS, option, value)
 		case "exact":
-			a.Exact, err = flag(option, value)
+			err = flag(&a.Exact, option, value)
 		case "ef":
-			a.Graph.Ef, err = number(option, value, 1, 32_768)
+			err = number(&a.Graph.Ef, option, value, 1, 32_768)
 		case "m":
-			a.Graph.M, err = number(option, value, 4, 64)
+			err = number(&a.Graph.M, option, value, 4, 64)
 		case "ef_construction":
-			a.Graph.EfConstruction, err = number(option, value, 8, 512)
+			err = number(&a.Graph.EfConstruction, option, value, 8, 512)
 		default:
 			err = fmt.Errorf("the %s:// URL has an option %q (known: ef, ef_construction, exact, m, tls)", scheme, option)
 		}
@@ -92,18 +92,26 @@ func (a *Address) takeOptions(query url.Values, scheme string) error {
 	return nil
 }
 
-func flag(option, value string) (bool, error) {
+func flag(set *bool, option, value string) error {
+	if value == "" {
+		return nil
+	}
 	b, err := strconv.ParseBool(value)
 	if err != nil {
-		return false, fmt.Errorf("the option %s must be true or false", option)
+		return fmt.Errorf("the option %s must be true or false", option)
 	}
-	return b, nil
+	*set = b
+	return nil
 }
 
-func number(option, value string, least, most int) (int, error) {
+func number(set *int, option, value string, least, most int) error {
+	if value == "" {
+		return nil
+	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("the option %s must be a number from %d to %d", option, least, most)
+		return fmt.Errorf("the option %s must be a number from %d to %d", option, least, most)
 	}
-	return n, nil
+	*set = n
+	return nil
 }

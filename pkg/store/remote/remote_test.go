@@ -280,6 +280,7 @@ func TestParseURL(t *testing.T) {
 		"chroma://tok-secret@host/c":               "chroma://host/c host:8000 false [c]",
 		"chromas://u:pw-secret@[::1]:9/t/d/c?ef=5": "chromas://[::1]:9/t/d/c?ef=5 [::1]:9 true [t d c]",
 		"chroma://host/c?tls=true":                 "chroma://host/c?tls=true host:8000 true [c]",
+		"chromas://host/c?tls=&ef=&exact=&m=":      "chromas://host/c?ef=&exact=&m=&tls= host:8000 true [c]",
 		"chroma:///secret":                         "error",
 		"chroma://host/secret?eff=1":               "error",
 		"chroma://host/c#secret":                   "error",
