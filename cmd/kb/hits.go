@@ -218,6 +218,9 @@ func backToBreak(text string, at, limit int) int {
 // wrap breaks text into at most n lines of a width; what is left over is
 // shown by an ellipsis.
 func wrap(text string, width, n int) []string {
+	if text == "" {
+		return nil
+	}
 	var b strings.Builder
 	w := &wrapper{w: &b, width: width, hard: true}
 	io.WriteString(w, text)

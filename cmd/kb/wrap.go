@@ -23,7 +23,8 @@ type wrapper struct {
 	hard   bool // breaks what is longer than a line; else the terminal does
 	column int
 	spaces int    // before the word
-	word   string // not written yet
+	word   []byte // not written yet
+	across int    // columns of it
 	wide   bool   // a Chinese character is in it
 	err    error
 }
@@ -57,16 +58,18 @@ func (w *wrapper) add(cluster string) {
 		return
 	}
 	r, _ := utf8.DecodeRuneInString(cluster)
-	if w.word != "" && (w.breaks(r) || w.hard && columns(w.word+cluster) > w.width) {
+	n := columns(cluster)
+	if len(w.word) > 0 && (w.breaks(r) || w.hard && w.across+n > w.width) {
 		w.put()
 	}
-	w.word += cluster
+	w.word = append(w.word, cluster...)
+	w.across += n
 	w.wide = w.wide || isWide(r)
 }
 
 // breaks says whether a line may break between the word and what follows it.
 func (w *wrapper) breaks(next rune) bool {
-	last, _ := utf8.DecodeLastRuneInString(w.word)
+	last, _ := utf8.DecodeLastRune(w.word)
 	switch {
 	case strings.ContainsRune(closing, next), strings.ContainsRune(opening, last), unicode.IsMark(next):
 		return false
@@ -82,20 +85,20 @@ func isWide(r rune) bool {
 
 // put writes the word, on a line of its own where the present one has no room.
 func (w *wrapper) put() {
-	if w.word == "" {
+	if len(w.word) == 0 {
 		return
 	}
-	n := columns(w.word)
+	n := w.across
 	if w.column > 0 && w.column+w.spaces+n > w.width {
 		w.write("\n")
 		w.column, w.spaces = 0, 0
 	}
 	w.write(strings.Repeat(" ", w.spaces))
 	w.column += w.spaces + n
-	w.write(w.word)
-	w.word, w.wide, w.spaces = "", false, 0
+	w.write(string(w.word))
+	w.word, w.across, w.wide, w.spaces = w.word[:0], 0, false, 0
 	if w.column > w.width {
-		w.column %= w.width // the terminal broke it
+		w.column %= max(w.width, 1) // the terminal broke it
 	}
 }
 

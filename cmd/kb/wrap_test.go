@@ -18,6 +18,23 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// What does not fit leaves no trace: no blank line, no division by a width that
+// is not there, and a word of any length takes the time of its length.
+func TestWrapAtTheEdges(t *testing.T) {
+	if got := wrap("", 10, 2); len(got) != 0 {
+		t.Errorf("nothing: %q", got)
+	}
+	for _, indent := range []int{10, 11} {
+		if got := (style{terminal: true, width: 10}).indented("one two", indent); strings.Join(strings.Fields(got), " ") != "one two" {
+			t.Errorf("no room beside the indent of %d: %q", indent, got)
+		}
+	}
+	long := strings.Repeat("abcdefghij", 100_000)
+	if got := (style{terminal: true, width: 80}).wrapped("see " + long); got != "see\n"+long {
+		t.Errorf("a word of %d characters: %d bytes", len(long), len(got))
+	}
+}
+
 func TestWrapper(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one two three four five", "one two\nthree four\nfive"},
