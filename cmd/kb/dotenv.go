@@ -13,53 +13,55 @@ import (
 // largestDotenv is how many bytes a .env may have.
 const largestDotenv = 1 << 20
 
-// longestValue is how many lines the value of a setting may have in a .env
-// that cannot be read as a whole.
-const longestValue = 100
-
 // readDotenv reads the settings in a file. It belongs to whatever is in the
 // folder, so what is no setting of kb need not be in a form that kb can read:
-// strange is the number of the first line that is not, 0 where there is none.
+// the warning names the first line that is not, and a file that is too large.
 // A line with a setting of kb that cannot be read is an error, which does not
 // quote it, as it may hold a key. A folder of that name (of a Python program)
 // holds no settings.
-func readDotenv(name string) (values map[string]string, strange int, err error) {
+func readDotenv(name string) (values map[string]string, warning string, err error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir():
-		return nil, 0, nil
+		return nil, "", nil
 	case err != nil:
-		return nil, 0, &usageError{readable(err)}
-	case !info.Mode().IsRegular() || info.Size() > largestDotenv:
-		return nil, 0, usagef("%s: not a small file", name)
+		return nil, "", &usageError{readable(err)}
+	case !info.Mode().IsRegular():
+		return nil, "", usagef("%s: not a file", name)
+	case info.Size() > largestDotenv:
+		return nil, fmt.Sprintf("%s: not read, as it has more than %d bytes: no setting of kb is taken from it", name, largestDotenv), nil
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, 0, &usageError{readable(err)}
+		return nil, "", &usageError{readable(err)}
 	}
 	text := string(data)
 	if values, err = godotenv.Unmarshal(text); err == nil {
-		return values, 0, nil
+		return values, "", nil
 	}
 	kept, strange, err := readableLines(name, strings.SplitAfter(text, "\n"))
 	if err != nil {
-		return nil, 0, err
+		return nil, "", err
 	}
 	values, err = godotenv.Unmarshal(kept)
 	if err != nil {
-		return nil, 0, usagef("%s:%d: not in the form KEY=value", name, strange)
+		return nil, "", usagef("%s:%d: not in the form KEY=value", name, strange)
 	}
-	return values, strange, nil
+	if strange > 0 {
+		warning = strangeLine(name, strange)
+	}
+	return values, warning, nil
 }
 
 // readableLines are the lines of a .env that can be read by themselves, and
 // the number of the first that cannot.
 func readableLines(name string, lines []string) (kept string, strange int, err error) {
+	var b strings.Builder
 	for i := 0; i < len(lines); {
 		n := valueLines(lines[i:])
 		switch {
 		case n > 0:
-			kept += strings.Join(lines[i:i+n], "")
+			b.WriteString(strings.Join(lines[i:i+n], ""))
 		case ownLine(lines[i]):
 			return "", 0, usagef("%s:%d: not in the form KEY=value", name, i+1)
 		default:
@@ -70,23 +72,39 @@ func readableLines(name string, lines []string) (kept string, strange int, err e
 		}
 		i += n
 	}
-	return kept, strange, nil
+	return b.String(), strange, nil
 }
 
 // valueLines is how many lines the first of them takes with what its quotes
-// hold; 0 where they cannot be read.
+// hold; 0 where they cannot be read. A quote ends at the next of its kind, so
+// all lines of a file are looked at twice at most, as there are two kinds.
 func valueLines(lines []string) int {
-	for n := 1; n <= min(longestValue, len(lines)); n++ {
-		switch {
-		case n > 1 && ownLine(lines[n-1]):
-			return 0
-		case parses(lines[:n]):
-			return n
-		case !strings.ContainsAny(lines[0], "\"'"):
+	if parses(lines[:1]) {
+		return 1
+	}
+	quote := opened(lines[0])
+	if quote == "" {
+		return 0
+	}
+	for n := 1; n < len(lines) && !ownLine(lines[n]); n++ {
+		if strings.Contains(strings.ReplaceAll(lines[n], `\`+quote, ""), quote) {
+			if parses(lines[:n+1]) {
+				return n + 1
+			}
 			return 0
 		}
 	}
 	return 0
+}
+
+// opened is the quote that the value on a line begins with, "" for none.
+func opened(line string) string {
+	i := strings.IndexAny(line, "=:")
+	value := strings.TrimSpace(line[i+1:])
+	if i < 0 || !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
+		return ""
+	}
+	return value[:1]
 }
 
 func parses(lines []string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"kb/pkg/index"
 	"kb/pkg/load"
@@ -153,11 +154,20 @@ func hintFor(err error) string {
 // password.
 func buildIt(err error) string {
 	name, ok := strings.CutSuffix(err.Error(), ": "+store.ErrNotFound.Error())
-	switch {
-	case !ok || name == defaultIndex || isURL(name):
+	if !ok || name == defaultIndex || isURL(name) {
 		return `build it with "kb build notes"`
-	case strings.ContainsAny(name, " '\"\\$`"):
-		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
-	return fmt.Sprintf("build it with: kb build --index %s notes", name)
+	return fmt.Sprintf("build it with: kb build --index %s notes", shellQuoted(name))
+}
+
+// shellQuoted is an argument as a POSIX shell reads it: in quotes, unless no
+// character of it means anything to a shell.
+func shellQuoted(arg string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:@%+=,", r)
+	}
+	if arg != "" && !strings.ContainsFunc(arg, special) {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }

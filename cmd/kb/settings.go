@@ -80,9 +80,9 @@ func (s *settings) load() error {
 		return s.err
 	}
 	s.read = true
-	var strange int
-	if s.dotenv, strange, s.err = readDotenv(".env"); strange > 0 {
-		fmt.Fprintf(s.env.stderr, "kb: %s\n", strangeLine(".env", strange))
+	var warning string
+	if s.dotenv, warning, s.err = readDotenv(".env"); warning != "" {
+		fmt.Fprintf(s.env.stderr, "kb: %s\n", warning)
 	}
 	return s.err
 }
