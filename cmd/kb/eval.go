@@ -27,10 +27,10 @@ earlier evaluation; over the questions of both no metric but precision may fall
 by more than --tolerance, in any mode of both.
 
 --calibrate fits the confidence below which a question is refused, and stores it
-in the index, unless it does worse than the one in force. It has the greatest
-balanced accuracy of those that refuse at most a tenth of the answerable
-questions; its figures are cross-validated; it takes ten questions of either
-kind. For a semantic embedder it also fits what its vectors tell: before, the
+in the index, in place of one that was calibrated before, and of the default
+unless that does better. It has the greatest balanced accuracy of those that
+refuse at most a tenth of the answerable questions; its figures are
+cross-validated; it takes ten questions of either kind. For a semantic embedder it also fits what its vectors tell: before, the
 confidence of a question that shares no word with the notes is not known, and no
 floor refuses it. The floor stays with the index until its embedder or its
 analyzer is another.

@@ -9,6 +9,7 @@ import (
 	"kb/pkg/eval"
 	"kb/pkg/jsonl"
 	"kb/pkg/search"
+	"kb/pkg/store"
 )
 
 // people is where lines for people go beside the results.
@@ -64,8 +65,16 @@ func (ev *evaluation) describe(r *eval.Report) string {
 	return text
 }
 
-func (ev *evaluation) calibrated() string {
+// calibration is what the floor in force was fitted to; nil where it was not.
+func (ev *evaluation) calibration() *store.Calibration {
 	if c := ev.finder.info.Calibration; c != nil && c.Confidence == search.Confidence {
+		return c
+	}
+	return nil
+}
+
+func (ev *evaluation) calibrated() string {
+	if c := ev.calibration(); c != nil {
 		return fmt.Sprintf(", calibrated on %s", count(c.Questions, "question"))
 	}
 	return ", not calibrated"
@@ -102,10 +111,10 @@ func (ev *evaluation) printChanges(w io.Writer, s style) {
 	}
 }
 
-// calibrate fits the floor, stores it unless it is worse than the one in force,
-// and says how well both do.
+// calibrate fits the floor, stores it unless the one that no calibration set is
+// better, and says how well both do.
 func (ev *evaluation) calibrate(ctx context.Context, file string) error {
-	c, err := eval.Calibrate(ev.judgments)
+	c, err := eval.Calibrate(ev.judgments, ev.calibration() != nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -22,13 +22,16 @@ import (
 //
 // which, unlike accuracy, does not depend on how many of each a file happens
 // to hold; among those that refuse at most a tenth of the answerable ones, and
-// of equally good floors the lowest, as a false refusal is the worse surprise. All floors that tell the confidences apart are tried, each half
-// way between two of them: sorting is the cost.
+// of equally good floors the lowest, as a false refusal is the worse surprise.
+// All floors that tell the confidences apart are tried, each half way between two
+// of them: sorting is the cost.
 //
 // A floor is flattered by the questions that it was fitted on. So the figures
 // are cross-validated: questions are dealt to folds by a hash of their text,
 // the same in every run, and each fold is refused by a floor fitted on the
-// others. The floor itself is fitted on all.
+// others. The floor itself is fitted on all. The floor that was in force is
+// measured on all questions, which is fair to both as long as it was fitted on
+// none of them: see [Calibration.Worse].
 //
 // With a semantic embedder the confidence of many questions is not known
 // before: words do not speak against an answer that shares none with the
@@ -61,10 +64,11 @@ type Calibration struct {
 	Slope      float64 `json:"slope,omitempty"`    // of the vectors' part, see [store.Calibration]
 	Middle     float64 `json:"middle,omitempty"`
 	Folds      int     `json:"folds"`
-	Held       Point   `json:"cross_validated"` // each fold by a floor fitted on the others; its Floor is their mean
-	Now        Point   `json:"before"`          // by the floor that was in force
-	Stored     bool    `json:"stored"`          // false where the floor in force does better
-	Curve      []Point `json:"curve"`           // on all questions: flattering at the floor that was fitted on them
+	Held       Point   `json:"cross_validated"`   // each fold by a floor fitted on the others; its Floor is their mean
+	Now        Point   `json:"before"`            // by the floor that was in force
+	Calibrated bool    `json:"before_calibrated"` // that floor was fitted, too, maybe on these questions
+	Stored     bool    `json:"stored"`            // false where the floor in force does better, see [Calibration.Worse]
+	Curve      []Point `json:"curve"`             // on all questions: flattering at the floor that was fitted on them
 }
 
 // Point is how well a floor does.
@@ -79,9 +83,10 @@ type Point struct {
 // Kind makes a calibration a record.
 func (*Calibration) Kind() string { return KindCalibration }
 
-// Calibrate fits the floor to the judgments of one mode.
-func Calibrate(judgments []*Judgment) (*Calibration, error) {
-	c := &Calibration{Questions: len(judgments), Folds: folds}
+// Calibrate fits the floor to the judgments of one mode. The floor in force is
+// that of the judgments; calibrated says whether it was fitted, too.
+func Calibrate(judgments []*Judgment, calibrated bool) (*Calibration, error) {
+	c := &Calibration{Questions: len(judgments), Folds: folds, Calibrated: calibrated}
 	for _, j := range judgments {
 		c.Mode = j.Mode
 		if j.Answerable {
@@ -273,14 +278,22 @@ func WriteCalibration(w io.Writer, c *Calibration) error {
 	rows = rows[:1]
 	held := c.Held
 	held.Floor = c.Floor
-	row(c.Now, "in force until now")
+	note := "in force until now"
+	if c.Calibrated {
+		note += " (fitted, too: flattered if on these questions)"
+	}
+	row(c.Now, note)
 	row(held, fmt.Sprintf("fitted, %d-fold cross-validated", c.Folds))
 	return writeRows(w, rows)
 }
 
 // Worse says whether the fitted floor does worse than the one that was in
-// force, on questions that neither was fitted on.
-func (c *Calibration) Worse() bool { return c.Held.Balanced < c.Now.Balanced }
+// force, on questions that neither was fitted on. It is not worse than itself,
+// nor than a floor that was calibrated, which these questions may flatter, nor
+// than one that refuses more of the answerable questions than a fitted one may.
+func (c *Calibration) Worse() bool {
+	return !c.Calibrated && c.Floor != c.Now.Floor && c.Now.FalseRefusals <= mostFalse && c.Held.Balanced < c.Now.Balanced
+}
 
 // String sums the calibration up.
 func (c *Calibration) String() string {

@@ -89,7 +89,7 @@ func TestFitIsBest(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	js := append(sample(true, steps(0.5, 0.9, 40)...), sample(false, steps(0, 0.4, 40)...)...)
 	js = append(js, sample(false, -1)...)
-	c, err := Calibrate(js)
+	c, err := Calibrate(js, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,25 +103,58 @@ func TestCalibrate(t *testing.T) {
 	if n := len(c.Curve); n != 20 || c.Curve[9].Floor != 0.45 {
 		t.Errorf("%d points of the curve: %+v", n, c.Curve)
 	}
-	if worse := (&Calibration{Held: Point{Balanced: 0.8}, Now: Point{Balanced: 0.9}}); c.Worse() || !worse.Worse() {
-		t.Errorf("worse than before: %v, %v", c.Worse(), worse.Worse())
-	}
-	again, err := Calibrate(js)
+	again, err := Calibrate(js, false)
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(c) {
 		t.Errorf("another time: %v, %v", again, err)
 	}
 }
 
+func TestWorse(t *testing.T) {
+	held, now := Point{Balanced: 0.8}, Point{Floor: 0.2, Balanced: 0.9}
+	for _, c := range []struct {
+		name string
+		c    Calibration
+		want bool
+	}{
+		{"the default does better", Calibration{Floor: 0.3, Held: held, Now: now}, true},
+		{"and as well", Calibration{Floor: 0.3, Held: now, Now: now}, false},
+		{"the same floor", Calibration{Floor: 0.2, Held: held, Now: now}, false},
+		{"one that was fitted", Calibration{Floor: 0.3, Held: held, Now: now, Calibrated: true}, false},
+		{"one that refuses too much", Calibration{Floor: 0.3, Held: held, Now: Point{Floor: 0.2, Balanced: 0.9, FalseRefusals: 0.11}}, false},
+	} {
+		if got := c.c.Worse(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestCalibrateTwice has the same questions fit the same floor, which is stored
+// again: its figures then are those of questions that it was fitted on.
+func TestCalibrateTwice(t *testing.T) {
+	js := append(sample(true, steps(0.25, 0.9, 40)...), sample(false, steps(0, 0.45, 40)...)...)
+	first, err := Calibrate(js, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range js {
+		j.Floor = first.Floor
+	}
+	second, err := Calibrate(js, true)
+	if err != nil || second.Floor != first.Floor || second.Now.Balanced <= second.Held.Balanced || second.Worse() {
+		t.Errorf("%+v, then %+v, worse %v: %v", first, second, second.Worse(), err)
+	}
+}
+
 func TestCalibrateWithTooLittle(t *testing.T) {
 	many := steps(0.5, 0.9, 40)
-	if _, err := Calibrate(append(sample(true, many...), sample(false, 0.1, 0.2)...)); err == nil || !strings.Contains(err.Error(), "at least 10 of each") {
+	if _, err := Calibrate(append(sample(true, many...), sample(false, 0.1, 0.2)...), false); err == nil || !strings.Contains(err.Error(), "at least 10 of each") {
 		t.Errorf("two questions to refuse: %v", err)
 	}
 	unknown := append(sample(true, make([]float64, 20)...), sample(false, make([]float64, 20)...)...)
 	for _, j := range unknown {
 		j.Confidence = nil
 	}
-	if _, err := Calibrate(unknown); !errors.Is(err, ErrNoConfidence) {
+	if _, err := Calibrate(unknown, false); !errors.Is(err, ErrNoConfidence) {
 		t.Errorf("nothing known: %v", err)
 	}
 }
@@ -138,7 +171,7 @@ func TestCalibrateVectors(t *testing.T) {
 		j.Confidence, j.signals = nil, map[string]float64{signalLexical: 0, signalStandout: lead}
 	}
 	js[0].signals = map[string]float64{signalLexical: 0.99, signalStandout: 0} // found by its words
-	c, err := Calibrate(js)
+	c, err := Calibrate(js, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +181,7 @@ func TestCalibrateVectors(t *testing.T) {
 	for i, j := range js { // nearer chunks say nothing
 		j.signals = map[string]float64{signalLexical: 0, signalStandout: float64(i % 2)}
 	}
-	if _, err := Calibrate(js); !errors.Is(err, ErrNoConfidence) {
+	if _, err := Calibrate(js, false); !errors.Is(err, ErrNoConfidence) {
 		t.Errorf("vectors that tell nothing: %v", err)
 	}
 }
