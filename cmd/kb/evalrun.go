@@ -43,8 +43,8 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 		return err
 	}
 	defer ev.finder.close()
-	for _, q := range eval.Unreachable(ev.questions, ev.finder.paths, ev.finder.chunks) {
-		ev.c.warn(fmt.Sprintf("%s: %s: the index has no %s", file, q.Label, q.Wanted()))
+	if lost := eval.Unreachable(ev.questions, ev.finder.paths, ev.finder.chunks); len(lost) > 0 {
+		ev.c.warn(file + ": " + unreachable(lost))
 	}
 	if err := ev.judge(ctx); err != nil {
 		return err
@@ -62,6 +62,24 @@ func (ev *evaluation) run(ctx context.Context, file string) (err error) {
 		return err
 	}
 	return ev.verdict()
+}
+
+// shownLost is how many of the questions that nothing in the index answers are named.
+const shownLost = 3
+
+// unreachable names the questions whose source the index does not have.
+func unreachable(lost []*eval.Question) string {
+	if q := lost[0]; len(lost) == 1 {
+		return fmt.Sprintf("%s: the index has no %s", q.Label, q.Wanted())
+	}
+	var named []string
+	for _, q := range lost[:min(shownLost, len(lost))] {
+		named = append(named, fmt.Sprintf("%s (%s)", q.Label, q.Wanted()))
+	}
+	if more := len(lost) - shownLost; more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("the index does not have what %d questions ask for: %s", len(lost), strings.Join(named, ", "))
 }
 
 // read reads the questions and the baseline.
