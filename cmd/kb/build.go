@@ -99,6 +99,7 @@ type builder struct {
 	paths []string // as the index spells them
 	home  *build.Home
 	opt   build.Options
+	told  *told // nil where each file is read once
 }
 
 // newBuilder prepares to build the paths, or what the index knows. It makes
@@ -139,12 +140,14 @@ func (s *settings) newBuilder(ctx context.Context, e *env, c *console, f buildFl
 func (b *builder) run(ctx context.Context, paths []string) ([]record.Record, index.Result, error) {
 	opt := b.opt
 	b.c.showProgress(&opt)
+	b.told.follow(&opt)
 	opt.Embed.Reuse = reuseOf(opt.Store, opt.Embed)
 	defer closeReuse(opt.Embed)
 	reports, result, err := build.Run(ctx, paths, opt)
 	if err != nil {
 		return nil, result, err
 	}
+	b.told.forgetRemoved(reports)
 	if err := b.home.Remember(paths); err != nil {
 		b.c.warn(fmt.Sprintf("the next build will not know where this one was made: %v", err))
 	}

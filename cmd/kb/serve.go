@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -189,17 +188,6 @@ func (v *serving) say(message, person string) {
 	fmt.Fprintf(v.console, "kb serve: %s%s\n", message, person)
 }
 
-// once passes each message on the first time that it comes: a server reads
-// the same files again and again.
-func once(warn func(string)) func(string) {
-	var told sync.Map
-	return func(message string) {
-		if _, before := told.LoadOrStore(message, true); !before {
-			warn(message)
-		}
-	}
-}
-
 // options are those of the server that need no index.
 func (v *serving) options() (server.Options, error) {
 	f := &v.flags
@@ -294,7 +282,8 @@ func (v *serving) openFolder(ctx context.Context) error {
 		return err
 	}
 	b.opt.Shared = isURL(st.Name())
-	b.opt.Load.Warn = once(b.opt.Load.Warn)
+	b.told = newTold(b.opt.Load.Warn)
+	b.opt.Load.Warn = b.told.warn
 	v.builder = b
 	folder := b.paths[0]
 	info, err := os.Stat(filepath.FromSlash(folder))
