@@ -40,21 +40,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"net/url"
 	"sync"
-	"time"
 
 	"kb/pkg/record"
 	"kb/pkg/store/remote"
 )
 
 // Options are what a store is opened with.
-type Options struct {
-	Now   func() time.Time                      // the clock; nil is time.Now
-	Proxy func(*http.Request) (*url.URL, error) // nil for none
-	// Patience is how long one call may take; 0 is [remote.Patience].
-	Patience time.Duration
-}
+type Options = remote.Connection
 
 // New returns the store that a URL names. No request is made yet.
 func New(rawURL string, opt Options) (*remote.Store, error) {

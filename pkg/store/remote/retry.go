@@ -4,12 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 )
 
 // Patience is how long one call may take by default: one that builds an index of
 // what was written before takes seconds.
 const Patience = 2 * time.Minute
+
+// Connection says how the server of an engine is called.
+type Connection struct {
+	Now   func() time.Time                      // the clock; nil is time.Now
+	Proxy func(*http.Request) (*url.URL, error) // nil for none
+	// Patience is how long one call may take; 0 is [Patience].
+	Patience time.Duration
+}
 
 // SlowError is a call that was given up. It is not made again: a server that is
 // overloaded would only have more to do.
