@@ -30,10 +30,10 @@ by more than --tolerance, in any mode of both.
 in the index, in place of one that was calibrated before, and of the default
 unless that does better. It has the greatest balanced accuracy of those that
 refuse at most a tenth of the answerable questions; its figures are
-cross-validated; it takes ten questions of either kind. For a semantic embedder it also fits what its vectors tell: before, the
-confidence of a question that shares no word with the notes is not known, and no
-floor refuses it. The floor stays with the index until its embedder or its
-analyzer is another.
+cross-validated; it takes ten questions of either kind. For a semantic embedder
+it also fits what its vectors tell: before, the confidence of a question that
+shares no word with the notes is not known, and no floor refuses it. The floor
+stays with the index until its embedder or its analyzer is another.
 
 --answers has the questions answered as "kb ask" does, and says for any model
 how many answers hold the expected text, how many of the cited passages are of

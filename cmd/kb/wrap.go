@@ -12,8 +12,8 @@ import (
 // wrapper breaks running text into lines of a terminal, as it comes: at
 // spaces, and between Chinese characters, but so that no line begins with a
 // mark that closes or ends with one that opens. A citation stays with its
-// sentence. What is longer than a line is left to the
-// terminal, so that an address can be copied, or broken anywhere.
+// sentence. What is longer than a line is left to the terminal, so that an
+// address can be copied, or broken anywhere.
 //
 // The last word is held back until what follows shows where it ends; Flush
 // writes it.
