@@ -14,6 +14,8 @@
 # make experiments   eval/experiments.md: chunks, analyzers, modes, refusal floors; on the public sets of DATA, too
 # make langchain   the same chain in LangChain, compared with kb ask (needs python3)
 # make release-check   kb for each system of a release, and its licence notices
+# make lint    staticcheck, and functions that nothing calls
+# make vulncheck   known vulnerabilities in what kb calls
 # make image-check   the image of the Dockerfile, built and tried without Docker (needs root and buildah)
 # make browser the page of kb serve in a real browser (needs chromium)
 # make screenshots   pictures of that page, into scripts/browser/shots
@@ -25,7 +27,7 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: build install langchain image-check release-check test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
+.PHONY: build install langchain image-check release-check lint vulncheck test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
 
 build: kb
 
@@ -52,6 +54,13 @@ image-check:
 
 release-check:
 	scripts/release-check.sh
+
+lint:
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	@unused=$$($(GO) run golang.org/x/tools/cmd/deadcode@v0.52.0 -test ./...) && { test -z "$$unused" || { echo "$$unused" >&2; exit 1; }; }
+
+vulncheck:
+	scripts/vulncheck.sh
 
 test:
 	$(GO) test ./...
