@@ -11,7 +11,7 @@ import (
 // dimension, and bounds what that loses.
 //
 // Code. In each dimension j the block has a base and a step, from the least
-// and the greatest value that occurs; a byte c stands for base[j] + step[j]·c.
+// and the greatest value that occurs (of sparse vectors see [Row]); a byte c stands for base[j] + step[j]·c.
 // The bytes are 0x23…0x7E without 0x5C: 91 levels, all of them characters
 // that a JSON string holds unescaped, so that the array of codes can be a line
 // of text and be scanned where it lies. A row is padded with 'P' to a multiple
@@ -62,20 +62,37 @@ func Stride(dim int) int { return (dim + align - 1) &^ (align - 1) }
 // IsCode says whether c is a byte that codes are made of.
 func IsCode(c byte) bool { return c >= lowest && c <= highest && c != backslash }
 
-// Encode makes the block of the rows; nil is a row without a vector, all
-// others are finite and have dim elements.
-func Encode(rows [][]float32, dim int) *Block {
+// Encode makes the block of the rows, which have dim elements, all finite.
+func Encode(rows []Row, dim int) *Block {
 	b := &Block{Rows: len(rows), Dim: dim}
-	b.Base, b.Step = ranges(rows, dim)
 	b.Err, b.Check = make([]float32, len(rows)), make([]int32, len(rows))
 	stride := Stride(dim)
 	b.Codes = make([]byte, len(rows)*stride)
-	c := newCoder(b.Base, b.Step)
-	for i, x := range rows {
-		b.Err[i] = c.encode(b.Codes[i*stride:(i+1)*stride], x)
+	if allSparse(rows) {
+		b.encodeSparse(rows)
+	} else {
+		b.encodeDense(rows)
 	}
 	scan(b.Check, b.Codes, checkDigits(stride))
 	return b
+}
+
+// row is the codes of a row.
+func (b *Block) row(i int) []byte {
+	stride := Stride(b.Dim)
+	return b.Codes[i*stride : (i+1)*stride]
+}
+
+func (b *Block) encodeDense(rows []Row) {
+	dense := make([][]float32, len(rows))
+	for i, r := range rows {
+		dense[i] = r.Dense(b.Dim)
+	}
+	b.Base, b.Step = ranges(dense, b.Dim)
+	c := newCoder(b.Base, b.Step)
+	for i, x := range dense {
+		b.Err[i] = c.encode(b.row(i), x)
+	}
 }
 
 // ranges returns base and step of each dimension, so that the codes from
@@ -106,7 +123,9 @@ func ranges(rows [][]float32, dim int) (base, step []float32) {
 }
 
 // coder has what encoding a row needs of each dimension.
-type coder []struct{ base, step, inverse float64 }
+type coder []scale
+
+type scale struct{ base, step, inverse float64 }
 
 func newCoder(base, step []float32) coder {
 	c := make(coder, len(base))
@@ -119,8 +138,7 @@ func newCoder(base, step []float32) coder {
 	return c
 }
 
-// encode writes the codes of one row and returns its error, rounded up. It uses
-// no operation that a machine may fuse, so the codes are the same everywhere.
+// encode writes the codes of one row and returns its error, rounded up.
 func (c coder) encode(dst []byte, x []float32) float32 {
 	for j := range dst {
 		dst[j] = pad
@@ -131,14 +149,23 @@ func (c coder) encode(dst []byte, x []float32) float32 {
 	sum := 0.0
 	dst = dst[:len(c)]
 	for j, v := range x[:len(c)] {
-		d := &c[j]
-		code := level(float64(float64(v)-d.base) * d.inverse)
+		code, square := c[j].code(v)
 		dst[j] = code
-		e := float64(v) - (d.base + float64(d.step*float64(code)))
-		sum += float64(e * e)
+		sum += square
 	}
-	return roundUp(math.Sqrt(sum)*(1+1e-9) + 1e-12)
+	return rowError(sum)
 }
+
+// code returns the code of an element and the square of its error. It uses no
+// operation that a machine may fuse, so the codes are the same everywhere.
+func (d *scale) code(v float32) (code byte, square float64) {
+	code = level(float64(float64(v)-d.base) * d.inverse)
+	e := float64(v) - (d.base + float64(d.step*float64(code)))
+	return code, float64(e * e)
+}
+
+// rowError makes the error of a row from the sum of the squares.
+func rowError(sum float64) float32 { return roundUp(math.Sqrt(sum)*(1+1e-9) + 1e-12) }
 
 // level is the code that is nearest to a place between the codes. Where the step
 // is 0 every code stands for the base.

@@ -91,11 +91,28 @@ func adversarial(rng *rand.Rand, dim int) [][]float32 {
 	return append(rows, Unit(tiny), nil, Unit(sharp))
 }
 
+// sparse are the same rows with zeros in most places, and those of single
+// dimensions.
+func sparse(rng *rand.Rand, dim int) [][]float32 {
+	rows := adversarial(rng, dim)
+	for i, x := range rows {
+		for j := range x {
+			if rng.IntN(5) > 0 && j > 0 && j < dim-1 {
+				x[j] = 0
+			}
+		}
+		if rows[i] = Unit(x); RowOf(x, new(Row)).At == nil {
+			rows[i] = nil
+		}
+	}
+	return rows
+}
+
 func TestBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for _, dim := range []int{1, 2, 7, 63, 64, 65, 100, 384, 1024} {
-		for _, rows := range [][][]float32{adversarial(rng, dim), {Unit(random(rng, dim, 1))}} {
-			b := Encode(rows, dim)
+		for _, rows := range [][][]float32{adversarial(rng, dim), {Unit(random(rng, dim, 1))}, sparse(rng, dim)} {
+			b := Encode(rowsOf(rows), dim)
 			queries := append(adversarial(rng, dim), rows...)
 			for _, q := range queries {
 				if q != nil {
@@ -123,6 +140,9 @@ func checkBounds(t *testing.T, b *Block, rows [][]float32, q []float32) {
 			t.Fatalf("dim %d, row %d: error %v, more than %v", b.Dim, i, e, b.Err[i])
 		}
 		lower, upper := w.Bounds(sums[i], b.Err[i])
+		if s := RowOf(x, new(Row)).Score(q); s != Score(q, x) {
+			t.Fatalf("dim %d, row %d: %v by its elements, %v in full", b.Dim, i, s, Score(q, x))
+		}
 		if s := Score(q, x); !(lower <= s && s <= upper) {
 			t.Fatalf("dim %d, row %d: %v is not in [%v, %v]", b.Dim, i, s, lower, upper)
 		}
@@ -149,10 +169,14 @@ func FuzzBound(f *testing.F) {
 		}
 		q := mutate(random(rng, dim, 1))
 		rows := [][]float32{mutate(random(rng, dim, 1)), mutate(make([]float32, dim)), Unit(random(rng, dim, 1))}
+		if seed%2 == 0 { // one that is not sparse makes the block dense
+			rows = rows[1:2]
+			rows = append(rows, mutate(make([]float32, dim)))
+		}
 		if q == nil || rows[0] == nil || rows[1] == nil {
 			return
 		}
-		checkBounds(t, Encode(rows, dim), rows, q)
+		checkBounds(t, Encode(rowsOf(rows), dim), rows, q)
 	})
 }
 
@@ -193,7 +217,7 @@ func FuzzScan(f *testing.F) {
 // TestCheck: a check notices each flipped bit and exchanged bytes.
 func TestCheck(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
-	b := Encode([][]float32{Unit(random(rng, 100, 1)), Unit(random(rng, 100, 1))}, 100)
+	b := Encode(rowsOf([][]float32{Unit(random(rng, 100, 1)), Unit(random(rng, 100, 1))}), 100)
 	stride := Stride(100)
 	if !Checked(b.Codes, stride, b.Check) {
 		t.Fatal("the checks of a block are wrong")

@@ -10,6 +10,7 @@ import (
 	"kb/pkg/record"
 	"kb/pkg/store"
 	"kb/pkg/text"
+	"kb/pkg/vector"
 )
 
 // Commit writes the new version and puts it in the place of the old one.
@@ -235,13 +236,14 @@ type encoded struct {
 // again: vectors of a segment are tens of megabytes.
 type segmentWorker struct {
 	*indexWriter
-	ctx   context.Context
-	enc   encoder
-	c     *cursor
-	inv   inverter
-	arena []float32 // of the vectors
-	free  []float32 // of the arena
-	buf   []byte
+	ctx    context.Context
+	enc    encoder
+	c      *cursor
+	inv    inverter
+	arena  rowArena // of the vectors
+	left   int      // rows of the segment that are still to come
+	buf    []byte
+	sparse vector.Row
 }
 
 func (w *indexWriter) newSegmentWorker(ctx context.Context) func(planSegment) (*encoded, error) {
@@ -260,10 +262,8 @@ func (w *segmentWorker) encode(s planSegment) (*encoded, error) {
 	if w.c == nil && w.old != nil {
 		w.c = &cursor{r: w.old}
 	}
-	if w.plan.head.Vectors > 0 && w.arena == nil {
-		w.arena = make([]float32, w.plan.largest()*w.plan.head.Dim)
-	}
-	w.free = w.arena
+	w.arena.reset()
+	w.left = s.rows()
 	lines := segmentLines{from: w.old}
 	if memory, ok := w.frames.Get().(*[]byte); ok {
 		lines.memory = *memory
@@ -309,7 +309,8 @@ func (w *segmentWorker) piece(piece piece, lines *segmentLines, e *encoded) erro
 		lines.refs = append(lines.refs, -1)
 	}
 	lines.chunks = append(lines.chunks, chunks...)
-	lines.vectors, w.free, err = p.readVectors(&w.spill, lines.vectors, w.free, &w.buf)
+	lines.vectors, err = p.readVectors(&w.spill, lines.vectors, w.left, &w.arena, &w.buf)
+	w.left -= len(chunks)
 	return err
 }
 
@@ -322,17 +323,15 @@ func (w *segmentWorker) oldPiece(d *planned, piece piece, lines *segmentLines, e
 			return err
 		}
 		lines.chunks = append(lines.chunks, slices.Clone(line))
-		v := w.free[:min(w.old.head.Dim, len(w.free))]
-		has, err := w.c.vectorInto(v, ref)
+		row, err := w.c.row(ref)
 		if err != nil {
 			return err
 		}
-		if has {
-			w.free = w.free[len(v):]
-		} else {
-			v = nil
+		if row.At == nil { // in a file of format 1 all are like this
+			row = vector.RowOf(row.X, &w.sparse)
 		}
-		lines.vectors = append(lines.vectors, v)
+		lines.vectors = append(lines.vectors, w.arena.copy(row, w.left))
+		w.left--
 		lines.refs = append(lines.refs, ref)
 		e.lens = append(e.lens, 0)
 	}

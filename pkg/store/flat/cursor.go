@@ -2,12 +2,10 @@ package flat
 
 import (
 	"bytes"
-	"encoding/base64"
-	"errors"
 	"fmt"
 
 	"kb/pkg/record"
-	"kb/pkg/store"
+	"kb/pkg/vector"
 )
 
 // cursor reads chunks and vectors by ref. It keeps the frames it read last, so
@@ -15,6 +13,7 @@ import (
 type cursor struct {
 	r             *reader
 	chunk, vector slot
+	rows          rowReader
 }
 
 // slot is the memory of one frame.
@@ -95,21 +94,18 @@ func (c *cursor) vectorLine(ref int64) ([]byte, error) {
 	return c.vector.lines[row%vectorsAFrame], nil
 }
 
-// vectorInto reads a vector into dst, which has the index's dimension; false
-// if the chunk has none.
-func (c *cursor) vectorInto(dst []float32, ref int64) (bool, error) {
+// row reads the vector of a chunk, valid until the next call; its X is nil for a
+// chunk without one.
+func (c *cursor) row(ref int64) (vector.Row, error) {
 	line, err := c.vectorLine(ref)
 	if err != nil || line == nil {
-		return false, err
+		return vector.Row{}, err
 	}
-	text, err := vectorText(line)
-	if err == nil && text != nil {
-		err = floats(dst, text)
-	}
+	row, err := c.rows.read(line, c.r.head.Dim)
 	if err != nil {
-		return false, c.r.f.damaged(c.vector.offset, err)
+		return vector.Row{}, c.r.f.damaged(c.vector.offset, err)
 	}
-	return text != nil, nil
+	return row, nil
 }
 
 // record returns a chunk as it was put.
@@ -125,79 +121,14 @@ func (c *cursor) record(ref int64, vectors bool) (*record.Chunk, error) {
 	if !vectors || c.r.head.Vectors == 0 {
 		return chunk, nil
 	}
-	v := make(record.Vector, c.r.head.Dim)
-	has, err := c.vectorInto(v, ref)
+	row, err := c.row(ref)
 	if err != nil {
 		return nil, err
 	}
-	if has {
-		chunk.Vector, chunk.Dim = v, len(v)
+	if row.X != nil {
+		chunk.Vector, chunk.Dim = make(record.Vector, c.r.head.Dim), c.r.head.Dim
+		row.Expand(chunk.Vector)
 		chunk.Model, chunk.BaseURL = c.r.head.Model, c.r.head.BaseURL
 	}
 	return chunk, nil
-}
-
-// Lines of vectors: {"kind":"vector","id":"…","vector":"…"}, or null for a
-// chunk without one.
-const (
-	vectorBegin = `{"kind":"vector","id":`
-	vectorField = `,"vector":`
-)
-
-func appendVectorLine(dst []byte, id string, v []float32) []byte {
-	dst = append(dst, vectorBegin...)
-	dst = record.AppendString(dst, id)
-	dst = append(dst, vectorField...)
-	if v == nil {
-		return append(dst, "null}\n"...)
-	}
-	dst = append(dst, '"')
-	dst = record.AppendFloats(dst, v)
-	return append(dst, "\"}\n"...)
-}
-
-// vectorText returns the base64 of a line, nil for null.
-func vectorText(line []byte) ([]byte, error) {
-	if !bytes.HasPrefix(line, []byte(vectorBegin)) {
-		return nil, errors.New("not a line of a vector")
-	}
-	// Quotes within the id are escaped, so the first match is the field.
-	_, value, ok := bytes.Cut(line, []byte(vectorField))
-	if ok && string(value) == "null}" {
-		return nil, nil
-	}
-	text, ok1 := bytes.CutPrefix(value, []byte{'"'})
-	text, ok2 := bytes.CutSuffix(text, []byte(`"}`))
-	if !ok || !ok1 || !ok2 {
-		return nil, errors.New("not a line of a vector")
-	}
-	return text, nil
-}
-
-// parseVectorLine reads a line of any dimension: its chunk's id and the vector,
-// nil for null.
-func parseVectorLine(line []byte) (id string, v []float32, err error) {
-	text, err := vectorText(line)
-	if err != nil {
-		return "", nil, err
-	}
-	record.Fields(line, func(key string, value []byte) bool {
-		if key == "id" {
-			id = unquote(value)
-		}
-		return key != "id"
-	})
-	if text == nil {
-		return id, nil, nil
-	}
-	n := base64.StdEncoding.DecodedLen(len(text))
-	n -= bytes.Count(text[max(0, len(text)-2):], []byte{'='})
-	if n%4 != 0 || n == 0 || n/4 > store.MaxDim {
-		return "", nil, fmt.Errorf("%d bytes are no vector", n)
-	}
-	v = make([]float32, n/4)
-	if err = floats(v, text); err != nil {
-		return "", nil, err
-	}
-	return id, v, nil
 }

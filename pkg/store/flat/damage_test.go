@@ -310,7 +310,7 @@ func TestNotAnIndex(t *testing.T) {
 func TestNewer(t *testing.T) {
 	path, _, _ := small(t)
 	recompress(t, path, path, func(text string) string {
-		return strings.ReplaceAll(text, `"reader":1`, `"reader":99`)
+		return strings.ReplaceAll(text, `"reader":2`, `"reader":99`)
 	})
 	s := flat.New(path)
 	before := read(t, path)
@@ -350,5 +350,52 @@ func TestFormat1(t *testing.T) {
 	lex, err := r.Lexical(t.Context(), []string{"w1", "标题"}, 5, store.Filter{})
 	if err != nil || lex.DF["标题"] != len(want.Chunks) {
 		t.Errorf("%+v, %v", lex, err)
+	}
+}
+
+// TestFormat1Written: the first change of a file of format 1 writes all of it as it
+// would be written today. Its vectors are sparse, and in full in that file.
+func TestFormat1Written(t *testing.T) {
+	ctx := t.Context()
+	data := read(t, filepath.Join("testdata", "format1-sparse.jsonl.zst"))
+	dir := t.TempDir()
+	old, fresh := flat.New(filepath.Join(dir, "old")), flat.New(filepath.Join(dir, "fresh"))
+	if err := os.WriteFile(filepath.Join(dir, "old"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := storetest.Open(t, old)
+	if info := r.Info(); info.Format != 1 || info.Vectors == 0 {
+		t.Fatalf("%+v", info)
+	}
+	var docs []*storetest.Doc
+	for d, err := range r.Documents(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc := &storetest.Doc{Document: d}
+		for c, err := range r.Chunks(ctx, d.Path, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc.Chunks = append(doc.Chunks, c)
+		}
+		docs = append(docs, doc)
+	}
+	settings := r.Info().Settings
+	storetest.Write(t, fresh, settings, docs...)
+	storetest.Write(t, old, settings, docs[0])
+	for _, s := range []*flat.Store{old, fresh} { // the old one has a list of roots
+		tx, err := s.Begin(ctx, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		tx.SetRoots(nil)
+		if _, err := tx.Commit(ctx, settings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, filepath.Join(dir, "old")); string(got) != string(read(t, filepath.Join(dir, "fresh"))) {
+		t.Error("an old file that was changed differs from one that was written at once")
 	}
 }

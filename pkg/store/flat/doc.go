@@ -24,8 +24,9 @@
 //	             vectors (how many), sum (see store.Sum)
 //	chunk        as in package record, without vector, model, base_url and dim
 //	vector       id (of the chunk) and vector (base64 of float32, of unit
-//	             length), or null for a chunk without one; a line for each
-//	             chunk, in their order
+//	             length), or null for a chunk without one; a vector that is
+//	             sparse has dim, places and values instead, see below; a line
+//	             for each chunk, in their order
 //	codes        one line, see below
 //	postings   terms and postings: two strings of as many words, joined with
 //	           spaces; terms rise by their bytes, through all lines
@@ -47,6 +48,14 @@
 // chunks is cut into segments of 1,024, and its line is in the first. A segment
 // in which no chunk has a vector has no lines of vectors and codes.
 //
+// # Sparse vectors
+//
+// A vector of dim elements of which less than half are not +0 is given by these:
+// values is base64 of the different float32 among them, in the order in which they
+// first occur, and places has two numbers (see Numbers) for each element: how many
+// +0 stand between it and the one before, or the beginning, and which of the values
+// it has, from 0. "CAAB" with the values x and y is 0 0 x y, and zeros up to dim.
+//
 // # Codes
 //
 // The line of codes has, for the n chunks of a segment and d dimensions,
@@ -62,7 +71,8 @@
 //	codes  n rows of d characters, each row padded with P to a multiple of 64
 //
 // A character c of dimension j stands for base[j] + step[j]·c; err[i] is not
-// less than the distance between vector i and what its characters stand for.
+// less than the distance between vector i and what its characters stand for. Where
+// all vectors of a segment are sparse, 0 has a character without an error.
 // The characters are 0x23 to 0x7E without the backslash, so that the string is
 // the array that a search scans. How exact results follow from them, and what
 // check is, stands with vector.Block and vector.Weights.ScanChecked.
@@ -71,7 +81,7 @@
 //
 // Postings and lengths are unsigned numbers in base 32: the digits 0 to 31, least
 // first, are the characters A…Za…f of base64; a digit that is not the last of
-// its number is 32 greater (g…z0…9+/). The postings of a term are, for each
+// its number is 32 greater (g…z0…9+/). So are the places of a sparse vector. The postings of a term are, for each
 // chunk that holds it, 2·gap + 1 if it holds it once, else 2·gap and then the
 // frequency - 2; gap is the number of chunks since the posting before, or since
 // the beginning. "DBEA" is: chunk 1 once, chunk 2 once, chunk 5 twice, where the

@@ -10,12 +10,12 @@ import (
 )
 
 // segmentLines are what a segment is made of: the lines of its documents and
-// chunks, and a vector or nil for each chunk; vectors is nil where no chunk has
+// chunks, and a vector or none for each chunk; vectors is nil where no chunk has
 // one. refs are the chunks in the index that they come from, -1 for new ones;
 // nil where all are new.
 type segmentLines struct {
 	documents, chunks [][]byte
-	vectors           [][]float32
+	vectors           []vector.Row
 	refs              []int64
 	from              *reader
 	memory            []byte // to use for the frames
@@ -27,7 +27,7 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 	f := &frameSet{enc: enc}
 	s := segment{rows: len(l.chunks), documents: len(l.documents), perFrame: chunksPerFrame(l.chunks)}
 	for _, v := range l.vectors {
-		if v != nil {
+		if v.X != nil {
 			s.vectors++
 		}
 	}
@@ -75,6 +75,7 @@ func (l *segmentLines) textSize() int {
 func (l *segmentLines) vectorFrames(f *frameSet, dim int) error {
 	const sample = 16 * vectorsAFrame
 	var content []byte
+	var w rowWriter
 	begin := len(f.data)
 	for i := 0; i < len(l.chunks); i += vectorsAFrame {
 		if i == sample {
@@ -95,7 +96,7 @@ func (l *segmentLines) vectorFrames(f *frameSet, dim int) error {
 			if err != nil {
 				return err
 			}
-			content = appendVectorLine(content, id, l.vectors[j])
+			content = w.append(content, id, l.vectors[j], dim)
 		}
 		if err := f.numbers(content); err != nil {
 			return err
@@ -109,7 +110,7 @@ func (l *segmentLines) vectorFrames(f *frameSet, dim int) error {
 // frames before the change are as they were, and some behind it. They were
 // decoded to get the lines, so they are known to be whole.
 func (l *segmentLines) keep(f *frameSet, from, end, perFrame int, vectors bool) (bool, error) {
-	if l.refs == nil || l.refs[from] < 0 {
+	if l.refs == nil || l.refs[from] < 0 || vectors && l.from.head.Format != formatVersion {
 		return false, nil
 	}
 	for i := from; i < end; i++ {

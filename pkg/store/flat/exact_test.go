@@ -59,6 +59,17 @@ func families(rng *rand.Rand, dim, n int) map[string][]record.Vector {
 		one := make(record.Vector, dim)
 		one[rng.IntN(dim)] = float32(1 - 2*rng.IntN(2))
 		out["axes"] = append(out["axes"], one)
+		few := make([]float64, dim)
+		few[rng.IntN(dim)] = 1
+		for range dim / 8 {
+			few[rng.IntN(dim)] = float64(rng.IntN(7)-3) / 2
+		}
+		few[rng.IntN(dim)] = 0.75 // or it may be zero
+		out["hashed"] = append(out["hashed"], storetest.Unit(few))
+		out["hashed and full"] = append(out["hashed and full"], storetest.Unit(few))
+		if i%100 == 7 {
+			out["hashed and full"][i] = random(1)
+		}
 		v := near(centers[0], 1e-3)
 		switch {
 		case i%7 == 0:

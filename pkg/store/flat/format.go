@@ -13,9 +13,12 @@ import (
 // its own formatVersion.
 //
 //	1  the first format
+//	2  vectors of which more than half is 0 have lines of their own form, see
+//	   vectorline.go; in segments of such 0 has a code without an error (this a
+//	   reader of format 1 understands)
 const (
-	formatVersion = 1
-	oldestReader  = 1 // the oldest reader that understands what is written here
+	formatVersion = 2
+	oldestReader  = 2 // the oldest reader that understands what is written here
 )
 
 // Kinds of lines that occur in this file only.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -244,5 +246,52 @@ func TestBombFrame(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if !errors.Is(err, store.ErrDamaged) || after.TotalAlloc-before.TotalAlloc > 8<<20 {
 		t.Errorf("%v, after taking %d KB for a file of %d", err, (after.TotalAlloc-before.TotalAlloc)>>10, out.Len()>>10)
+	}
+}
+
+// TestHostileVectors: a sparse vector that is not one is damage, by whatever door.
+func TestHostileVectors(t *testing.T) {
+	base := newPlain(t, tinyIndex(t, 64))
+	at := slices.IndexFunc(base, func(text []byte) bool { return bytes.Contains(text, []byte(placesField)) })
+	line, rest, _ := bytes.Cut(base[at], []byte{'\n'})
+	l, err := splitVectorLine(line)
+	if err != nil || len(l.places) < 12 || len(l.values) < 12 {
+		t.Fatalf("%s: %v", line, err)
+	}
+	for name, change := range map[string][2]string{
+		"dimension":          {`"dim":64`, `"dim":63`},
+		"no dimension":       {`"dim":64`, `"dim":0 `},
+		"huge dimension":     {`"dim":64`, `"dim":99`},
+		"no field":           {`"places":`, `"Places":`},
+		"no digits":          {placesField + string(l.places[:2]), placesField + "%%"},
+		"outside":            {placesField + string(l.places[:4]), placesField + "gggB"},
+		"far outside":        {placesField + string(l.places[:8]), placesField + "////////"},
+		"no such value":      {placesField + string(l.places[:2]), placesField + string(l.places[:1]) + "f"},
+		"half an element":    {placesField + string(l.places[:2]), placesField + "gB"},
+		"values not base64":  {valuesField + string(l.values[:4]), valuesField + "@@@@"},
+		"values of no array": {string(l.values[len(l.values)-4:]) + lineEnd, "A===" + lineEnd},
+		"not a number":       {valuesField + string(l.values[:8]), valuesField + "//////8A"[:8]},
+		"infinite":           {valuesField + string(l.values[:6]), valuesField + "AACAfw"},
+	} {
+		bad := bytes.Replace(line, []byte(change[0]), []byte(change[1]), 1)
+		if len(bad) != len(line) || bytes.Equal(bad, line) {
+			t.Fatalf("%s: %s", name, bad)
+		}
+		hostile := slices.Clone(base)
+		hostile[at] = slices.Concat(bad, []byte{'\n'}, rest)
+		data := hostile.file(t)
+		if err := readEverything(t.Context(), data); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		path := filepath.Join(t.TempDir(), "index")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if report, err := New(path).Verify(t.Context()); err != nil || len(report.Faults) == 0 || report.Faults[0].Offset == 0 {
+			t.Errorf("%s: %+v, %v", name, report, err)
+		}
+		if r, err := New(path).Repair(t.Context(), true); err != nil || !r.Written || r.Kept+len(r.Lost) != 3 || r.Kept < 2 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
 	}
 }

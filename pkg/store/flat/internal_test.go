@@ -3,6 +3,7 @@ package flat
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"kb/pkg/record"
 	"kb/pkg/store"
 	"kb/pkg/store/storetest"
+	"kb/pkg/vector"
 )
 
 func TestNumbers(t *testing.T) {
@@ -195,22 +197,51 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestSparse: every vector comes back from the spill bit by bit.
-func TestSparse(t *testing.T) {
-	numbers := []float32{0, 0, 0, float32(math.Copysign(0, -1)), 1, -0.25, math.SmallestNonzeroFloat32}
-	for n := range 100 {
-		want := make([]float32, n)
-		for i := range want {
-			want[i] = numbers[(i*i+n)%len(numbers)]
-		}
-		got := make([]float32, n)
-		for i := range got {
-			got[i] = 7
-		}
-		readSparse(got, appendSparse([]byte("xxx"), want)[3:])
-		for i := range want {
-			if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-				t.Fatalf("%d elements: %v, want %v", n, got, want)
+// TestRows: every vector comes back bit by bit from the spill and from its line,
+// and lines are sparse that should be.
+func TestRows(t *testing.T) {
+	numbers := []float32{0, 0, 0, 0, 0, 0, float32(math.Copysign(0, -1)), 1, -0.25, math.SmallestNonzeroFloat32}
+	same := func(a, b []float32) bool {
+		return slices.EqualFunc(a, b, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
+	}
+	var w rowWriter
+	var r rowReader
+	var arena rowArena
+	var memory vector.Row
+	for n := 1; n < 3000; n += 1 + n/7 {
+		for _, id := range []string{"1", `a",\"dim\":`, `\`, ""} {
+			want := make([]float32, n)
+			want[n/2] = 1
+			filled := 1
+			for i := range want {
+				if i == n/2 {
+					continue
+				}
+				want[i] = numbers[(i*i+n)%len(numbers)]
+				if len(id) == 1 && i%4 == 0 {
+					want[i] = float32(i) // many values
+				}
+				if math.Float32bits(want[i]) != 0 {
+					filled++
+				}
+			}
+			row := vector.RowOf(want, &memory)
+			if got := readRow(appendRow([]byte("xxx"), row)[3:], n, 1, &arena); !same(got.Dense(n), want) {
+				t.Fatalf("spill of %d elements: %v, want %v", n, got.Dense(n), want)
+			}
+			line := bytes.TrimSuffix(w.append(nil, id, row, n), []byte{'\n'})
+			if sparse := bytes.Contains(line, []byte(placesField)); sparse != (2*filled < n) {
+				t.Fatalf("%d of %d elements: %s", filled, n, line)
+			}
+			gotID, got, err := parseVectorLine(line)
+			if err != nil || gotID != id || !same(got, want) {
+				t.Fatalf("%s: %q, %v, %v, want %v", line, gotID, got, err, want)
+			}
+			if got, err := r.read(line, n); err != nil || !same(got.Dense(n), want) {
+				t.Fatalf("%s: %v, %v, want %v", line, got, err, want)
+			}
+			if !json.Valid(line) {
+				t.Fatalf("not JSON: %s", line)
 			}
 		}
 	}
@@ -259,11 +290,12 @@ func memory(data []byte) *file {
 	return &file{r: bytes.NewReader(data), size: int64(len(data)), disk: int64(len(data)), name: "memory"}
 }
 
+// tinyIndex has sparse vectors from dimension 8 on.
 func tinyIndex(t testing.TB, dim int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "index")
 	g := storetest.NewGenerator(72, dim)
-	g.Words, g.Chunks = 3, 2
+	g.Words, g.Chunks, g.Sparse = 3, 2, dim >= 8
 	storetest.Write(t, New(path), g.Settings(), g.Docs(3)...)
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -275,7 +307,7 @@ func tinyIndex(t testing.TB, dim int) []byte {
 // FuzzOpen reads a file of any content: every call ends, with an answer or an
 // error, and takes no more memory than the file can justify.
 func FuzzOpen(f *testing.F) {
-	for _, dim := range []int{0, 3} {
+	for _, dim := range []int{0, 3, 12} {
 		data := tinyIndex(f, dim)
 		f.Add(data, 0, byte(0))
 		f.Add(data[:len(data)/2], 20, byte(1))
@@ -345,7 +377,7 @@ func TestCraftedTerms(t *testing.T) {
 // base64 of one vector is padded by two characters, one or none, by dimension.
 func FuzzContent(f *testing.F) {
 	var indexes []plainIndex
-	for dim := 1; dim <= 4; dim++ {
+	for _, dim := range []int{1, 2, 3, 4, 12} {
 		frames := newPlain(f, tinyIndex(f, dim))
 		for i, text := range frames {
 			f.Add(dim, i, 30, byte('9'), text)

@@ -307,16 +307,15 @@ func (s *search) score(batch []candidate, scores []float64, floor float64) error
 	}
 	c := s.r.cursor()
 	defer s.r.release(c)
-	x := make([]float32, s.r.head.Dim)
 	for i, b := range batch {
-		has, err := c.vectorInto(x, b.ref)
+		row, err := c.row(b.ref)
 		if err != nil {
 			return err
 		}
-		if !has {
+		if row.X == nil {
 			return s.r.f.damaged(c.vector.offset, fmt.Errorf("chunk %d has codes and no vector", b.ref))
 		}
-		scores[i] = vector.Score(s.q, x)
+		scores[i] = row.Score(s.q)
 	}
 	return nil
 }

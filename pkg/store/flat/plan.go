@@ -58,17 +58,6 @@ func (p *plan) addSegment(s planSegment) {
 	p.segments = append(p.segments, s)
 }
 
-// largest is how many chunks the largest segment has that must be encoded.
-func (p *plan) largest() int {
-	n := 0
-	for _, s := range p.segments {
-		if s.old < 0 {
-			n = max(n, s.rows())
-		}
-	}
-	return n
-}
-
 // plan merges what was put and removed into the old documents.
 func (t *tx) plan(ctx context.Context, s store.Settings) (*plan, error) {
 	p := &plan{}
@@ -117,9 +106,9 @@ func (t *tx) planDocuments(p *plan) error {
 }
 
 // sameSegment returns the number of the old segment that consists of the same
-// documents, or -1.
+// documents, or -1. In a file of another format it would have another form.
 func (t *tx) sameSegment(p *plan, seg planSegment) int {
-	if p.old == nil || p.docs[seg.pieces[0].doc].old < 0 {
+	if p.old == nil || t.old.head.Format != formatVersion || p.docs[seg.pieces[0].doc].old < 0 {
 		return -1
 	}
 	head := p.docs[seg.pieces[0].doc].old

@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"kb/pkg/record"
+	"kb/pkg/vector"
 )
 
 // A file without a seek table is still an index: any zstd tool may have
@@ -257,7 +258,9 @@ func layOutSegment(out *frameLayout, l *lineReader, documents, rows, vectors int
 }
 
 func (s *segmentLines) readVectors(l *lineReader, dim int) error {
-	for _, chunk := range s.chunks {
+	var arena rowArena
+	var memory vector.Row
+	for i, chunk := range s.chunks {
 		line, err := l.of(kindVector)
 		if err != nil {
 			return err
@@ -269,7 +272,7 @@ func (s *segmentLines) readVectors(l *lineReader, dim int) error {
 		if want, err := chunkID(chunk); err != nil || id != want || v != nil && len(v) != dim {
 			return fmt.Errorf("the vector of chunk %q is not where it was expected, or of another dimension", id)
 		}
-		s.vectors = append(s.vectors, v)
+		s.vectors = append(s.vectors, arena.copy(vector.RowOf(v, &memory), len(s.chunks)-i))
 	}
 	return nil
 }

@@ -300,6 +300,9 @@ func (s *salvage) restore(l salvaged) (c *record.Chunk, has bool, err error) {
 		return nil, true, err
 	}
 	_, v, err := parseVectorLine(line)
+	if err == nil && v != nil && len(v) != s.head.Dim {
+		err = fmt.Errorf("a vector has %d dimensions, those of the index have %d", len(v), s.head.Dim)
+	}
 	c.Vector = v
 	return c, true, err
 }

@@ -92,9 +92,11 @@ func (m *resident) segment(r *reader, seg int, codes *codesReader, c *cursor) er
 	}
 	vectors := make([]float32, s.rows*dim)
 	for row := range s.rows {
-		if _, err := c.vectorInto(vectors[row*dim:(row+1)*dim], r.first[seg]+int64(row)); err != nil {
+		v, err := c.row(r.first[seg] + int64(row))
+		if err != nil {
 			return err
 		}
+		v.Expand(vectors[row*dim : (row+1)*dim])
 	}
 	m.blocks[seg], m.vectors[seg] = b, vectors
 	return nil

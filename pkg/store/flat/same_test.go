@@ -29,10 +29,10 @@ func read(t testing.TB, path string) []byte {
 
 // many are enough documents for several segments, with one that is longer than
 // a segment and one without chunks.
-func many(t testing.TB) (*storetest.Generator, []*storetest.Doc) {
+func many(t testing.TB, sparse bool) (*storetest.Generator, []*storetest.Doc) {
 	t.Helper()
 	g := storetest.NewGenerator(41, 8)
-	g.Words = 6
+	g.Words, g.Sparse = 6, sparse
 	docs := g.Docs(500)
 	g.Chunks = 5
 	long := g.Doc("notes/long.md")
@@ -53,7 +53,13 @@ func many(t testing.TB) (*storetest.Generator, []*storetest.Doc) {
 // TestSameBytes: the same documents give the same file, in whatever order they
 // come, at once, one after the other, or on the way over other documents.
 func TestSameBytes(t *testing.T) {
-	g, docs := many(t)
+	for _, sparse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) { testSameBytes(t, sparse) })
+	}
+}
+
+func testSameBytes(t *testing.T, sparse bool) {
+	g, docs := many(t, sparse)
 	skipped := []record.Skipped{{Path: "notes/x.bin", Reason: "not text"}}
 	write := func(path string, f func(put func(...*storetest.Doc), tx func(func(store.Tx)))) []byte {
 		s := flat.New(path)
@@ -108,7 +114,7 @@ func TestSameBytes(t *testing.T) {
 // TestUpdateCopies: an update leaves the frames of other segments as they are,
 // and nothing to write leaves the file alone.
 func TestUpdateCopies(t *testing.T) {
-	g, docs := many(t)
+	g, docs := many(t, false)
 	path := filepath.Join(t.TempDir(), "index.jsonl.zst")
 	s := flat.New(path)
 	storetest.Write(t, s, g.Settings(), docs...)
@@ -134,7 +140,13 @@ func TestUpdateCopies(t *testing.T) {
 // TestRecompressed: the text is the index. Any zstd tool may compress it
 // again, and what is written back then is the file as it was.
 func TestRecompressed(t *testing.T) {
-	g, docs := many(t)
+	for _, sparse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) { testRecompressed(t, sparse) })
+	}
+}
+
+func testRecompressed(t *testing.T, sparse bool) {
+	g, docs := many(t, sparse)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "index.jsonl.zst")
 	storetest.Write(t, flat.New(path), g.Settings(), docs...)

@@ -21,7 +21,14 @@ func TestTools(t *testing.T) {
 			t.Skipf("%s is missing", tool)
 		}
 	}
+	for _, sparse := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) { testTools(t, sparse) })
+	}
+}
+
+func testTools(t *testing.T, sparse bool) {
 	g := storetest.NewGenerator(91, 48)
+	g.Sparse = sparse
 	docs := g.Docs(40)
 	path := filepath.Join(t.TempDir(), "index.jsonl.zst")
 	info := storetest.Write(t, flat.New(path), g.Settings(), docs...)

@@ -14,7 +14,7 @@ import (
 // TestTruncated cuts an index of several segments as an interrupted copy does.
 // Every door says where, within the file, and a repair keeps what there is.
 func TestTruncated(t *testing.T) {
-	g, docs := many(t)
+	g, docs := many(t, false)
 	path := filepath.Join(t.TempDir(), "index.jsonl.zst")
 	s := flat.New(path)
 	storetest.Write(t, s, g.Settings(), docs...)

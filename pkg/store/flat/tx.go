@@ -13,6 +13,7 @@ import (
 
 	"kb/pkg/record"
 	"kb/pkg/store"
+	"kb/pkg/vector"
 )
 
 // tx is one change of an index.
@@ -25,8 +26,9 @@ type tx struct {
 	removed      map[string]bool
 	store.Lists
 	spill  spill
-	packed []byte // memory for Put
-	dim    int    // of the vectors that were put; 0 for none yet
+	packed []byte     // memory for Put
+	sparse vector.Row // and for a vector of its
+	dim    int        // of the vectors that were put; 0 for none yet
 	done   bool
 }
 
@@ -136,12 +138,12 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 		if dim == 0 {
 			dim = len(c.Vector)
 		}
-		v, err := store.UnitVector(c.Vector, dim)
+		row, err := t.row(c.Vector, dim)
 		if err != nil {
 			return nil, fmt.Errorf("%s: chunk %d: %w", p.doc.Path, c.Seq, err)
 		}
 		before := len(data)
-		data = appendSparse(data, v)
+		data = appendRow(data, row)
 		p.rows[i].vector = len(data) - before
 		p.doc.Vectors++
 	}
@@ -149,6 +151,15 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 		t.dim, p.dim = dim, dim
 	}
 	return data, nil
+}
+
+// row returns a vector in unit length, in memory of the last call.
+func (t *tx) row(v record.Vector, dim int) (vector.Row, error) {
+	v, err := store.UnitVector(v, dim)
+	if err != nil {
+		return vector.Row{}, err
+	}
+	return vector.RowOf(v, &t.sparse), nil
 }
 
 // appendChunk appends the line of a chunk: without what vector and header say.
@@ -212,30 +223,28 @@ func (p *part) readLines(s *spill) (lines [][]byte, texts []string, err error) {
 	return lines, texts, nil
 }
 
-// readVectors appends a vector or nil for each row to dst. It takes the floats
-// from the arena, and returns what is left of it; buf is memory to use again.
-func (p *part) readVectors(s *spill, dst [][]float32, arena []float32, buf *[]byte) ([][]float32, []float32, error) {
+// readVectors appends a vector for each row to dst, in memory of the arena; left is
+// how many vectors of this kind are still to come. buf is memory to use again.
+func (p *part) readVectors(s *spill, dst []vector.Row, left int, a *rowArena, buf *[]byte) ([]vector.Row, error) {
 	size := 0
 	for _, r := range p.rows {
 		size += r.vector
 	}
 	raw, err := s.read(p.vectors, size, *buf)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if s.file != nil {
 		*buf = raw
 	}
-	for _, r := range p.rows {
-		if r.vector == 0 {
-			dst = append(dst, nil)
-			continue
+	for i, r := range p.rows {
+		row := vector.Row{}
+		if r.vector > 0 {
+			row = readRow(raw[:r.vector], p.dim, left-i, a)
 		}
-		v := arena[:p.dim:p.dim]
-		readSparse(v, raw[:r.vector])
-		dst, arena, raw = append(dst, v), arena[p.dim:], raw[r.vector:]
+		dst, raw = append(dst, row), raw[r.vector:]
 	}
-	return dst, arena, nil
+	return dst, nil
 }
 
 // Remove drops the document at a path.

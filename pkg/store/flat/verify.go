@@ -182,10 +182,11 @@ func (v *verifier) codes(seg int, c *cursor) error {
 	}
 	b := m.blocks[seg]
 	for row := range s.rows {
-		has, err := c.vectorInto(make([]float32, b.Dim), v.r.first[seg]+int64(row))
+		line, err := c.row(v.r.first[seg] + int64(row))
 		if err != nil {
 			return err
 		}
+		has := line.X != nil
 		x := m.vectors[seg][row*b.Dim : (row+1)*b.Dim]
 		if has != (b.Err[row] != vector.NoVector) || has && b.RowError(row, x) > float64(b.Err[row]) {
 			return v.r.f.damaged(s.codes, fmt.Errorf("the codes of chunk %d do not fit its vector", v.r.first[seg]+int64(row)))

@@ -23,9 +23,10 @@ type Doc struct {
 // common direction (unrelated chunks have a cosine of 0.3), topics (0.55), and
 // documents (0.7). The same seed gives the same documents.
 type Generator struct {
-	Dim    int // of the vectors; 0 for chunks without
-	Chunks int // of a document, at most; 0 is 6
-	Words  int // of a chunk; 0 is 30
+	Dim    int  // of the vectors; 0 for chunks without
+	Chunks int  // of a document, at most; 0 is 6
+	Words  int  // of a chunk; 0 is 30
+	Sparse bool // of the vectors five in six elements are 0
 	rng    *rand.Rand
 	mean   []float64
 	topics [][]float64
@@ -90,7 +91,7 @@ func (g *Generator) Doc(path string) *Doc {
 		}
 		at += len(text)
 		if g.Dim > 0 {
-			c.Vector, c.Dim, c.Model, c.BaseURL = Unit(add(center, g.noise(g.Dim, 0.55))), g.Dim, "test-model", "https://models.example/v1"
+			c.Vector, c.Dim, c.Model, c.BaseURL = Unit(g.thin(add(center, g.noise(g.Dim, 0.55)))), g.Dim, "test-model", "https://models.example/v1"
 		}
 		d.Chunks = append(d.Chunks, c)
 	}
@@ -111,7 +112,21 @@ func (d *Doc) Finish() {
 
 // Query makes a vector to search with: of a topic, and of no document.
 func (g *Generator) Query() record.Vector {
-	return Unit(add(g.topics[g.rng.IntN(len(g.topics))], g.noise(g.Dim, 0.67)))
+	return Unit(g.thin(add(g.topics[g.rng.IntN(len(g.topics))], g.noise(g.Dim, 0.67))))
+}
+
+// thin makes a vector sparse, if it should be.
+func (g *Generator) thin(v []float64) []float64 {
+	if !g.Sparse {
+		return v
+	}
+	kept := g.rng.IntN(len(v))
+	for i := range v {
+		if i != kept && g.rng.IntN(6) > 0 {
+			v[i] = 0
+		}
+	}
+	return v
 }
 
 // word is a word of a vocabulary of 4,000, the k-th about 1/k as frequent as
