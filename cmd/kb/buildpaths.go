@@ -45,10 +45,10 @@ func (k *builtIndex) paths(home *build.Home, s *settings, given []string, named 
 		given = k.roots
 	}
 	if !named && len(given) == 0 {
-		if info, err := os.Stat("notes"); err != nil || !info.IsDir() {
+		if !notesHere() {
 			return nil, withHint(usagef("no folder to build: the index knows none, and there is no folder notes here"), `name it: kb build FOLDER`)
 		}
-		given = []string{"notes"}
+		given = []string{defaultNotes}
 	}
 	locate := func() ([]string, error) { return home.Locate(given, k.roots) }
 	if !named && len(k.roots) > 0 {
@@ -103,4 +103,13 @@ func (k *builtIndex) keepsVectors(name string, embedder model.Info) error {
 	return withHint(&codeError{exitMismatch, fmt.Errorf("%s has vectors of model %s, but no embedding endpoint is configured: offline ones would replace them",
 		name, model.Describe(k.settings.Model, k.settings.BaseURL))},
 		"set KB_EMBED_BASE_URL and KB_EMBED_MODEL as they were; to embed it offline, remove %s first", name)
+}
+
+// defaultNotes is the folder that is built where none is named.
+const defaultNotes = "notes"
+
+// notesHere says whether the working directory has it.
+func notesHere() bool {
+	info, err := os.Stat(defaultNotes)
+	return err == nil && info.IsDir()
 }

@@ -301,7 +301,7 @@ func (c *chat) openPassage(argument string) {
 	}
 	p := c.last.Passages[n-1]
 	fmt.Fprintln(c.aside, c.style.place(answer.Place(p.Path, p.Page, p.Line, p.Headings)))
-	fmt.Fprintln(c.aside, answer.Plain(strings.TrimSpace(p.Text)))
+	fmt.Fprintln(c.aside, c.style.wrapped(answer.Plain(strings.TrimSpace(p.Text))))
 }
 
 // conversation is one over a named session, or with no name one that ends

@@ -59,13 +59,20 @@ func shown(key, value string) string {
 
 func (s *settings) printConfig(e *env) error {
 	st := e.style()
+	widest := 1
+	for _, k := range settingKeys {
+		widest = max(widest, min(columns(shown(k.key, s.get(k.key).value)), 32))
+	}
 	for _, k := range settingKeys {
 		v := s.get(k.key)
 		value, source := shown(k.key, v.value), v.source
 		if !v.set() {
 			value, source = "-", "not set"
 		}
-		line := fmt.Sprintf("%-25s %-32s %-11s  %s", k.key, value, source, k.help)
+		line := fmt.Sprintf("%-25s %-*s %-11s  ", k.key, widest, value, source)
+		if !st.terminal || st.width-columns(line) >= 20 {
+			line += st.indented(k.help, columns(line))
+		}
 		if !v.set() {
 			line = st.dim(line)
 		}
@@ -73,7 +80,7 @@ func (s *settings) printConfig(e *env) error {
 	}
 	for _, key := range s.hookKeys() {
 		value, _ := s.env.lookup(key)
-		fmt.Fprintf(e.stdout, "%-25s %-32s %s\n", key, value, fromEnv)
+		fmt.Fprintf(e.stdout, "%-25s %-*s %s\n", key, widest, value, fromEnv)
 	}
 	fmt.Fprintln(e.stdout)
 	warn := e.console("kb config").warn

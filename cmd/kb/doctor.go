@@ -127,9 +127,9 @@ func (d *doctor) say(name, status, detail, hint string) {
 	}
 	st := d.e.style()
 	mark := map[string]string{checkOK: "ok  ", checkWarn: st.strong("warn"), checkFail: st.alarm("fail")}[status]
-	fmt.Fprintf(d.e.stdout, "%s  %-10s %s\n", mark, name, plainLine(detail))
+	fmt.Fprintf(d.e.stdout, "%s  %-10s %s\n", mark, name, st.indented(plainLine(detail), 17))
 	if hint != "" {
-		fmt.Fprintf(d.e.stdout, "%17s%s\n", "", st.dim("→ "+plainLine(hint)))
+		fmt.Fprintf(d.e.stdout, "%17s%s\n", "", st.dim("→ "+st.indented(plainLine(hint), 19)))
 	}
 }
 

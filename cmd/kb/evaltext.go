@@ -32,16 +32,17 @@ func (ev *evaluation) print() error {
 		}
 	}
 	w, s := ev.e.stdout, ev.e.style()
-	if err := eval.WriteTable(w, overall); err != nil {
+	table := s.table(w)
+	if err := eval.WriteTable(table, overall); err != nil {
 		return err
 	}
 	if len(byTag) > 0 {
 		fmt.Fprintf(w, "\n%s by tag\n", ev.finder.last())
-		if err := eval.WriteTags(w, byTag); err != nil {
+		if err := eval.WriteTags(table, byTag); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\n%s\n", s.dim(ev.describe(overall[len(overall)-1])))
+	fmt.Fprintf(w, "\n%s\n", s.dim(s.wrapped(ev.describe(overall[len(overall)-1]))))
 	ev.printChanges(w, s)
 	if len(ev.outcomes) > 0 && len(ev.failures) == 0 {
 		var passed []string
@@ -130,7 +131,7 @@ func (ev *evaluation) calibrate(ctx context.Context, file string) error {
 		}
 		return w.Flush()
 	}
-	if err := eval.WriteCalibration(ev.e.stdout, c); err != nil {
+	if err := eval.WriteCalibration(ev.e.style().table(ev.e.stdout), c); err != nil {
 		return err
 	}
 	fmt.Fprintf(ev.e.stdout, "\n%s\n", c)

@@ -153,11 +153,15 @@ func hintFor(err error) string {
 // of a file is what the error begins with; a URL may be one without its
 // password.
 func buildIt(err error) string {
+	folder := "FOLDER"
+	if notesHere() {
+		folder = defaultNotes
+	}
 	name, ok := strings.CutSuffix(err.Error(), ": "+store.ErrNotFound.Error())
 	if !ok || name == defaultIndex || isURL(name) {
-		return `build it with "kb build notes"`
+		return fmt.Sprintf("build it with: kb build %s", folder)
 	}
-	return fmt.Sprintf("build it with: kb build --index %s notes", shellQuoted(name))
+	return fmt.Sprintf("build it with: kb build --index %s %s", shellQuoted(name), folder)
 }
 
 // shellQuoted is an argument as a POSIX shell reads it: in quotes, unless no

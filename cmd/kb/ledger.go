@@ -85,11 +85,11 @@ func (l ledger) print(e *env) {
 	if len(l.Lost) > 0 {
 		fmt.Fprintf(e.stdout, "\nread in part:\n")
 		for _, n := range l.Lost {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", plainLine(n.Path), plainLine(strings.Join(n.Notes, "; ")))
+			fmt.Fprintf(e.stdout, "  %s\n", e.style().indented(plainLine(n.Path)+": "+plainLine(strings.Join(n.Notes, "; ")), 4))
 		}
 	}
 	if len(l.Converted) > 0 {
-		fmt.Fprintf(e.stdout, "\nconverted, so without line numbers: %s\n", plainLine(l.conversions()))
+		fmt.Fprintln(e.stdout, "\n"+e.style().wrapped("converted, so without line numbers: "+plainLine(l.conversions())))
 	}
 }
 

@@ -43,5 +43,6 @@ func printOther(e *env, other map[string]int) {
 	if len(types) > shownTypes {
 		parts = append(parts, "…")
 	}
-	fmt.Fprintln(e.stdout, e.style().dim(fmt.Sprintf("%s of other types not read: %s", count(total, "file"), strings.Join(parts, ", "))))
+	st := e.style()
+	fmt.Fprintln(e.stdout, st.dim(st.wrapped(fmt.Sprintf("%s of other types not read: %s", count(total, "file"), strings.Join(parts, ", ")))))
 }

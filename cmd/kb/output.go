@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -70,6 +71,37 @@ func (s style) beside(left string, paintLeft func(string) string, right string) 
 		return paintLeft(left) + "\n" + strings.Repeat(" ", max(s.width-columns(right), 0)) + s.dim(right)
 	}
 	return paintLeft(left) + strings.Repeat(" ", max(gap, 2)) + s.dim(right)
+}
+
+// table takes Markdown tables, each in one write. A terminal that is too narrow
+// for one shows its columns with nothing between them.
+func (s style) table(w io.Writer) io.Writer {
+	if !s.terminal {
+		return w
+	}
+	return tableWriter{w, s.width}
+}
+
+type tableWriter struct {
+	w     io.Writer
+	width int
+}
+
+func (t tableWriter) Write(table []byte) (int, error) {
+	lines := strings.Split(strings.TrimSuffix(string(table), "\n"), "\n")
+	if columns(lines[0]) <= t.width || !strings.HasPrefix(lines[0], "| ") {
+		return t.w.Write(table)
+	}
+	for i, line := range lines {
+		if i == 1 { // the rule below the head
+			continue
+		}
+		line = strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|")
+		if _, err := fmt.Fprintln(t.w, strings.TrimRight(strings.ReplaceAll(line, " | ", "  "), " ")); err != nil {
+			return 0, err
+		}
+	}
+	return len(table), nil
 }
 
 // columns is the width of text on a terminal.

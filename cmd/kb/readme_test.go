@@ -29,6 +29,11 @@ var update = flag.Bool("update", false, "write the real output into the README")
 // database is one of scripts/services.sh; without that its blocks are left out.
 // The make targets are run by .ci/run.
 func TestReadme(t *testing.T) {
+	for _, tool := range []string{"curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
+			t.Skipf("%s is missing", tool)
+		}
+	}
 	for _, name := range []string{"README.md", "README.zh.md"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +172,7 @@ func (s *example) script(t *testing.T, body string) {
 			lines = append(lines, line)
 		}
 	}
-	cmd := s.command("set -eo pipefail\n" + strings.Join(lines, ""))
+	cmd := s.command("set -eo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + strings.Join(lines, ""))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s\n%s%v", body, out, err)
 	}

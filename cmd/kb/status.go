@@ -119,7 +119,7 @@ func (r *statusReport) print(e *env) {
 	if len(r.skipped) > 0 {
 		fmt.Fprintf(e.stdout, "\nskipped (tried again in the next build):\n")
 		for _, s := range r.skipped {
-			fmt.Fprintf(e.stdout, "  %s: %s\n", plainLine(s.Path), plainLine(s.Reason))
+			fmt.Fprintf(e.stdout, "  %s\n", e.style().indented(plainLine(s.Path)+": "+plainLine(s.Reason), 4))
 		}
 	}
 	r.ledger.print(e)

@@ -3,44 +3,50 @@ package eval
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
 )
 
 // WriteTable writes reports over all questions as a Markdown table, a mode a
-// row.
+// row, with the time that a question took. How many questions there are is the
+// same for all, and not in it.
 func WriteTable(w io.Writer, reports []*Report) error {
-	return writeReports(w, "mode", func(r *Report) string { return r.Mode }, reports)
+	rows := quality(reports)
+	for i, r := range reports {
+		rows[i+1] = append(append([]string{cell(r.Mode)}, rows[i+1]...), milliseconds(r.P50), milliseconds(r.P95))
+	}
+	rows[0] = append(append([]string{"mode"}, rows[0]...), "p50", "p95")
+	return writeRows(w, rows)
 }
 
 // WriteTags writes the reports of one mode as a Markdown table, a tag a row.
 func WriteTags(w io.Writer, reports []*Report) error {
-	return writeReports(w, "tag", func(r *Report) string { return r.Tag }, reports)
+	rows := quality(reports)
+	for i, r := range reports {
+		rows[i+1] = append([]string{cell(r.Tag), fmt.Sprint(r.Questions)}, rows[i+1]...)
+	}
+	rows[0] = append([]string{"tag", "questions"}, rows[0]...)
+	return writeRows(w, rows)
 }
 
-func writeReports(w io.Writer, what string, name func(*Report) string, reports []*Report) error {
-	if len(reports) == 0 {
-		return nil
-	}
-	graded := false
-	for _, r := range reports {
-		graded = graded || r.NDCG != nil
-	}
-	head := []string{what, "questions", "Hit@1", fmt.Sprintf("Hit@%d", reports[0].K), "MRR"}
+// quality is a row of names, and one of figures for each report.
+func quality(reports []*Report) [][]string {
+	rows := [][]string{{"Hit@1", fmt.Sprintf("Hit@%d", reports[0].K), "MRR"}}
+	graded := slices.ContainsFunc(reports, func(r *Report) bool { return r.NDCG != nil })
 	if graded {
-		head = append(head, "nDCG@10")
+		rows[0] = append(rows[0], "nDCG@10")
 	}
-	rows := [][]string{append(head, "refusal P / R", "false refusals", "p50", "p95")}
+	rows[0] = append(rows[0], "refusal P/R", "false refusals")
 	for _, r := range reports {
-		row := []string{cell(name(r)), fmt.Sprint(r.Questions), figure(r.Hit1, 3), figure(r.Hit, 3), figure(r.MRR, 3)}
+		row := []string{figure(r.Hit1, 3), figure(r.Hit, 3), figure(r.MRR, 3)}
 		if graded {
 			row = append(row, figure(r.NDCG, 3))
 		}
-		rows = append(rows, append(row, figure(r.Precision, 2)+" / "+figure(r.Recall, 2),
-			percent(r.FalseRefusals), milliseconds(r.P50), milliseconds(r.P95)))
+		rows = append(rows, append(row, figure(r.Precision, 2)+" / "+figure(r.Recall, 2), percent(r.FalseRefusals)))
 	}
-	return writeRows(w, rows)
+	return rows
 }
 
 // writeRows writes a Markdown table whose source is aligned, too.

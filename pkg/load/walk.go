@@ -202,9 +202,13 @@ func (w *walker) passOver(e fs.DirEntry, full string, ignores []ignoreFile) bool
 	return ignored(full, e.IsDir(), ignores)
 }
 
-// countOther counts a file of a type that is not read. What follows a dot far
-// from the end is no extension.
+// countOther counts a file of a type that is not read, but for an index of kb
+// and its lock, which are no notes. What follows a dot far from the end is no
+// extension.
 func (w *walker) countOther(name string) {
+	if strings.HasSuffix(strings.TrimSuffix(name, ".lock"), ".jsonl.zst") {
+		return
+	}
 	ext := strings.ToLower(filepath.Ext(name))
 	if len(ext) < 2 || len(ext) > 10 || !utf8.ValidString(ext) {
 		ext = record.NoExtension
