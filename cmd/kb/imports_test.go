@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -59,4 +61,25 @@ func area(path string) string {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	return name
+}
+
+// TestDependencies holds the list of README.md against go.mod.
+func TestDependencies(t *testing.T) {
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllSubmatch(mod, -1)
+	if len(direct) == 0 {
+		t.Error("go.mod names no dependency")
+	}
+	for _, m := range direct {
+		if name := "`" + strings.TrimPrefix(string(m[1]), "github.com/") + "`"; !strings.Contains(string(readme), name) {
+			t.Errorf("cmd/kb/README.md does not say what %s is for", name)
+		}
+	}
 }
