@@ -57,7 +57,9 @@ func shown(key, value string) string {
 	return value
 }
 
-func (s *settings) printConfig(e *env) error {
+// printSettings writes a line for each setting. What it is for is left out on a
+// terminal without room for it.
+func (s *settings) printSettings(e *env) {
 	st := e.style()
 	widest := 1
 	for _, k := range settingKeys {
@@ -82,6 +84,10 @@ func (s *settings) printConfig(e *env) error {
 		value, _ := s.env.lookup(key)
 		fmt.Fprintf(e.stdout, "%-25s %-*s %s\n", key, widest, value, fromEnv)
 	}
+}
+
+func (s *settings) printConfig(e *env) error {
+	s.printSettings(e)
 	fmt.Fprintln(e.stdout)
 	warn := e.console("kb config").warn
 	analyzer, err := s.analyzer()
