@@ -104,6 +104,7 @@ func newRoot(e *env, args []string) *cobra.Command {
 		return flagError(err)
 	})
 	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageFunc(e.usage)
 	commandHelp := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd != root {
@@ -193,6 +194,23 @@ const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}{{with .Annotations.exit}}
 {{.}}
 {{end}}`
+
+// usage is the middle of a command's help: how it is called, with flags whose
+// descriptions keep to the width of a terminal.
+func (e *env) usage(cmd *cobra.Command) error {
+	width := 0 // no limit
+	if st := e.style(); st.terminal {
+		width = st.width
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.TrimRight(cmd.LocalFlags().FlagUsagesWrapped(width), " \n"))
+	_, err := fmt.Fprint(cmd.OutOrStderr(), b.String())
+	return err
+}
 
 // rootHelp is one screen: what kb does, and its commands, each group in two
 // columns that are read downwards.
