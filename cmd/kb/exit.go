@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode"
 
@@ -149,19 +150,38 @@ func hintFor(err error) string {
 	return ""
 }
 
-// buildIt names the command that makes the index which is not there. The name
-// of a file is what the error begins with; a URL may be one without its
-// password.
+// buildIt names the command that makes the index which is not there, or the
+// index of a folder above. The name of a file is what the error begins with; a
+// URL may be one without its password.
 func buildIt(err error) string {
 	folder := "FOLDER"
 	if notesHere() {
 		folder = defaultNotes
 	}
 	name, ok := strings.CutSuffix(err.Error(), ": "+store.ErrNotFound.Error())
+	if name == defaultIndex {
+		if above := indexAbove(); above != "" {
+			return fmt.Sprintf("there is one above: --index %s, or build one here: kb build %s", above, folder)
+		}
+	}
 	if !ok || name == defaultIndex || isURL(name) {
 		return fmt.Sprintf("build it with: kb build %s", folder)
 	}
 	return fmt.Sprintf("build it with: kb build --index %s %s", shellQuoted(name), folder)
+}
+
+// indexAbove is the nearest index of the usual name in a folder above this one;
+// "" where there is none.
+func indexAbove() string {
+	const highest = 8
+	name := defaultIndex
+	for range highest {
+		name = "../" + name
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
 }
 
 // shellQuoted is an argument as a POSIX shell reads it: in quotes, unless no
