@@ -142,7 +142,6 @@ func (b *builder) run(ctx context.Context, paths []string) ([]record.Record, ind
 	b.c.showProgress(&opt)
 	b.told.follow(&opt)
 	opt.Embed.Reuse = reuseOf(opt.Store, opt.Embed)
-	defer closeReuse(opt.Embed)
 	reports, result, err := build.Run(ctx, paths, opt)
 	if err != nil {
 		return nil, result, err

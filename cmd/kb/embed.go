@@ -50,7 +50,6 @@ func newEmbed(e *env, s *settings) *cobra.Command {
 				}
 				opt.Reuse = reuseOf(st, opt)
 			}
-			defer closeReuse(opt)
 			if opt.Embedder.Info().BaseURL == "" {
 				c.warn(offlineNote)
 			}
@@ -105,13 +104,6 @@ func partial(failed int) error {
 	return &codeError{code: exitPartial}
 }
 
-// closeReuse closes the index that vectors were reused from.
-func closeReuse(opt embed.Options) {
-	if l, ok := opt.Reuse.(*lazyReuse); ok && l.reader != nil {
-		l.reader.Close()
-	}
-}
-
 // lazyReuse opens the index when the first vector is wanted.
 type lazyReuse struct {
 	store  store.Store
@@ -133,6 +125,16 @@ func (l *lazyReuse) Vector(ctx context.Context, text string) (record.Vector, boo
 		return nil, false, nil
 	}
 	return l.reuse.Vector(ctx, text)
+}
+
+// Close closes the index: some systems do not replace a file that is open.
+func (l *lazyReuse) Close() error {
+	if l.reader == nil {
+		return nil
+	}
+	r := l.reader
+	l.opened, l.reader, l.reuse = false, nil, nil
+	return r.Close()
 }
 
 func (l *lazyReuse) open(ctx context.Context) error {

@@ -1,6 +1,6 @@
-// Package atomicfile writes small files in one step: who reads one finds all
-// of it or what was there before. It is for caches, which may be lost, so
-// nothing is synced to the disk.
+// Package atomicfile replaces files in one step: who reads one finds all of it
+// or what was there before, on Windows too. [Write] is for small files that may be
+// lost, like caches: it syncs nothing to the disk.
 package atomicfile
 
 import (
@@ -22,7 +22,7 @@ func Write(name string, content []byte) error {
 	}
 	_, err = tmp.Write(content)
 	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
+		err = Replace(tmp.Name(), name)
 	}
 	if err != nil {
 		os.Remove(tmp.Name())

@@ -23,7 +23,7 @@ const DefaultConcurrency = 2
 // Options of [Run].
 type Options struct {
 	Embedder    model.Embedder
-	Reuse       Reuse                    // vectors that are paid for already; may be nil
+	Reuse       Reuse                    // vectors that are paid for already; may be nil; an io.Closer is closed when the sequence ends
 	Batch       int                      // texts in one request; 0, or more than the embedder takes, is the embedder's
 	Concurrency int                      // requests at once; 0 is [DefaultConcurrency]
 	Warn        func(msg string)         // a record that got no vector, by its place in the file; may be nil

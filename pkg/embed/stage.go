@@ -3,6 +3,7 @@ package embed
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"kb/pkg/model"
@@ -52,7 +53,12 @@ func newStage(ctx context.Context, o Options, yield func(record.Record, error) b
 	return &stage{o: o, yield: yield, info: info, caller: newCaller(ctx, o), open: map[model.Purpose]*batch{}, cache: newCache(info)}
 }
 
-func (s *stage) close() { s.caller.close() }
+func (s *stage) close() {
+	s.caller.close()
+	if c, ok := s.o.Reuse.(io.Closer); ok {
+		c.Close()
+	}
+}
 
 // batchSize is asked for each time: an embedder learns what its server takes.
 func (s *stage) batchSize() int {

@@ -42,7 +42,7 @@ func (d *Dir) file(name string) string {
 // Turns implements [Store]. A line that is not whole, as a full disk leaves
 // it, is left out.
 func (d *Dir) Turns(_ context.Context, name string) ([]Turn, error) {
-	f, err := os.Open(d.file(name))
+	f, err := atomicfile.Open(d.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

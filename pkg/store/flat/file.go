@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"kb/pkg/atomicfile"
 	"kb/pkg/store"
 )
 
@@ -24,7 +25,7 @@ type file struct {
 var errCut = errors.New("the file ends in the middle of something")
 
 func openFile(path string) (*file, error) {
-	f, err := os.Open(path)
+	f, err := atomicfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", path, store.ErrNotFound)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"kb/pkg/atomicfile"
 )
 
 // output is a new file that takes the place of an old one at once or not at
@@ -90,7 +92,7 @@ func (o *output) commit() error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(o.file.Name(), o.target)
+		err = atomicfile.Replace(o.file.Name(), o.target)
 	}
 	if err != nil {
 		os.Remove(o.file.Name())

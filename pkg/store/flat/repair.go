@@ -55,14 +55,9 @@ func (s *Store) Repair(ctx context.Context, wait bool) (*Repaired, error) {
 	}
 	defer t.Rollback()
 	t.Reset()
-	f, err := openFile(s.path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
 	sv := newSalvage(t)
 	defer sv.spill.close()
-	if err := sv.read(ctx, f); err != nil {
+	if err := sv.readAll(ctx, s.path); err != nil {
 		return nil, err
 	}
 	if sv.head == nil {
@@ -111,6 +106,16 @@ func newSalvage(t *tx) *salvage {
 		documents: map[string]store.Document{}, chunks: map[string][]salvaged{}, vectors: map[string]place{},
 		spill: spill{dir: t.spill.dir, pattern: t.spill.pattern},
 	}
+}
+
+// readAll also closes the file: some systems do not replace one that is open.
+func (s *salvage) readAll(ctx context.Context, path string) error {
+	f, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return s.read(ctx, f)
 }
 
 func (s *salvage) read(ctx context.Context, f *file) error {
