@@ -38,14 +38,16 @@ func (e *env) style() style {
 		return s
 	}
 	s.terminal = true
+	canPaint := true
 	if f, ok := e.stdout.(interface{ Fd() uintptr }); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
 			s.width = min(w, 120)
 		}
+		canPaint = escapes(f.Fd())
 	}
 	noColour, _ := e.lookup("NO_COLOR")
 	termName, _ := e.lookup("TERM")
-	s.colour = noColour == "" && termName != "dumb"
+	s.colour = canPaint && noColour == "" && termName != "dumb"
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func newRm(e *env, s *settings) *cobra.Command {
 				if p == "" {
 					return usagef("a path is empty")
 				}
-				paths[i] = path.Clean(p)
+				paths[i] = path.Clean(filepath.ToSlash(p))
 			}
 			began := e.now()
 			reports, result, err := index.Remove(cmd.Context(), st, paths, index.RemoveOptions{Globs: true, NoWait: noWait})

@@ -43,7 +43,7 @@ func system() *env {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY:  isatty.IsTerminal(os.Stdin.Fd()),
 		stdoutTTY: isatty.IsTerminal(os.Stdout.Fd()),
-		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()),
+		stderrTTY: isatty.IsTerminal(os.Stderr.Fd()) && escapes(os.Stderr.Fd()),
 		lookup:    os.LookupEnv,
 		environ:   os.Environ,
 		now:       time.Now,
@@ -104,7 +104,7 @@ func execute(ctx context.Context, args []string, e *env) int {
 	} else {
 		cmd, err = root.ExecuteContextC(ctx)
 	}
-	if errors.Is(out.err, syscall.EPIPE) {
+	if nobodyReads(out.err) {
 		return exitOK // the reader of our output had enough
 	}
 	if err == nil {

@@ -70,6 +70,9 @@ func (f *searchFlags) validate() error {
 	case f.Candidates < 1:
 		return usagef("--candidates %d: must be at least 1", f.Candidates)
 	}
+	for i, p := range f.Filter.Paths {
+		f.Filter.Paths[i] = filepath.ToSlash(p) // on Windows \ separates
+	}
 	if err := f.Params.Validate(); err != nil {
 		return &usageError{err}
 	}

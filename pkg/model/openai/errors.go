@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -242,7 +241,7 @@ func (e *callError) Endpoint() string { return e.url }
 // Hint is what to try next; "" where nothing is likely.
 func (e *callError) Hint() string {
 	var dns *net.DNSError
-	if errors.Is(e.err, syscall.ECONNREFUSED) || errors.As(e.err, &dns) {
+	if errors.Is(e.err, errRefused) || errors.As(e.err, &dns) {
 		return "is the server running, and is the base URL right?"
 	}
 	return ""

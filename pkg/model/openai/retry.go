@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -103,14 +102,13 @@ func transportFault(err error) bool {
 	if errors.As(err, &dns) {
 		return dns.IsTemporary
 	}
-	for _, fault := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED} {
+	for _, fault := range append([]error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe}, errsReset...) {
 		if errors.Is(err, fault) {
 			return true
 		}
 	}
 	var call *callError
-	return errors.As(err, &call) && (strings.Contains(call.msg, "http2:") || strings.Contains(call.msg, "server closed idle connection") ||
-		strings.Contains(call.msg, "forcibly closed")) // Windows has reset under another number
+	return errors.As(err, &call) && (strings.Contains(call.msg, "http2:") || strings.Contains(call.msg, "server closed idle connection"))
 }
 
 // retryAfter reads how long the server asks to wait: retry-after-ms (Azure), or
