@@ -16,6 +16,7 @@
 # make release-check   kb for each system of a release, and its licence notices
 # make lint    staticcheck, and functions that nothing calls
 # make vulncheck   known vulnerabilities in what kb calls
+# make windows-check   kb.exe under Wine (needs wine 9 or newer)
 # make image-check   the image of the Dockerfile, built and tried without Docker (needs root and buildah)
 # make browser the page of kb serve in a real browser (needs chromium)
 # make screenshots   pictures of that page, into scripts/browser/shots
@@ -27,7 +28,7 @@ PREFIX ?= /usr/local
 FUZZTIME ?= 10s
 DATA ?= $(wildcard ../shared/data)
 
-.PHONY: build install langchain image-check release-check lint vulncheck test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
+.PHONY: build install langchain image-check release-check windows-check lint vulncheck test check fuzz bench load bench-stores eval eval-update experiments trials index demo real browser screenshots
 
 build: kb
 
@@ -51,6 +52,9 @@ langchain: kb
 
 image-check:
 	scripts/image-check.sh
+
+windows-check:
+	scripts/windows-check.sh
 
 release-check:
 	scripts/release-check.sh
