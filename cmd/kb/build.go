@@ -143,14 +143,14 @@ func (b *builder) run(ctx context.Context, paths []string) ([]record.Record, ind
 	b.told.follow(&opt)
 	opt.Embed.Reuse = reuseOf(opt.Store, opt.Embed)
 	reports, result, err := build.Run(ctx, paths, opt)
-	if err != nil {
+	if err != nil && !result.Written {
 		return nil, result, err
 	}
 	b.told.forgetRemoved(reports)
 	if err := b.home.Remember(paths); err != nil {
 		b.c.warn(fmt.Sprintf("the next build will not know where this one was made: %v", err))
 	}
-	return reports, result, nil
+	return reports, result, err
 }
 
 func (s *settings) buildOptions(e *env, c *console, f buildFlags) (build.Options, error) {

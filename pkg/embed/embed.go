@@ -10,6 +10,7 @@ package embed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"kb/pkg/model"
@@ -46,12 +47,25 @@ type Stats struct {
 // ErrNoText is the reason of a chunk of white space; it is never sent.
 var ErrNoText = errors.New("no text to embed")
 
+// AskError means that the model could not be asked for a batch. The records
+// ahead of it have left, with their vectors.
+type AskError struct {
+	Texts int    // in the batch
+	First string // where the first of them stands
+	Err   error
+}
+
+func (e *AskError) Error() string {
+	return fmt.Sprintf("batch of %d from %s: %v", e.Texts, e.First, e.Err)
+}
+func (e *AskError) Unwrap() error { return e.Err }
+
 // Run gives a vector to each chunk and query of a sequence and passes
 // everything else through. A chunk is embedded as [record.Chunk.FullText]; a
 // text that the model refuses leaves its chunk without a vector, with the
 // reason in its field error. Records are not changed in place. The sequence
-// ends with an error when in does, or when the model cannot be asked any more;
-// everything before it has left by then. When the caller breaks out of the
+// ends with an error when in does, or with an [*AskError] when the model cannot
+// be asked any more; everything before it has left by then. When the caller breaks out of the
 // loop, requests that are under way are abandoned, and none is running when
 // the loop has ended.
 //

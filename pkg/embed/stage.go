@@ -204,7 +204,7 @@ func (s *stage) leave(head item) bool {
 		s.waiting -= len(raw.Line)
 	}
 	if b := head.batch(); b != nil && b.err != nil {
-		s.yield(nil, fmt.Errorf("batch of %d from %s: %w", len(b.slots), place(b.first), b.err))
+		s.yield(nil, &AskError{Texts: len(b.slots), First: place(b.first), Err: b.err})
 		return false
 	}
 	if head.slot != nil {

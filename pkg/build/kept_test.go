@@ -1,0 +1,88 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"kb/pkg/chunk"
+	"kb/pkg/embed"
+	"kb/pkg/index"
+	"kb/pkg/model"
+	"kb/pkg/model/offline"
+	"kb/pkg/record"
+	"kb/pkg/store/flat"
+)
+
+var errQuota = errors.New("quota exceeded")
+
+// metered embeds one text a request, as many as are left.
+type metered struct {
+	*offline.Embedder
+	left, asked int
+}
+
+func (m *metered) Batch() int { return 1 }
+
+func (m *metered) Embed(ctx context.Context, p model.Purpose, texts []string) ([]record.Vector, error) {
+	if m.left < len(texts) {
+		return nil, errQuota
+	}
+	m.left -= len(texts)
+	m.asked += len(texts)
+	return m.Embedder.Embed(ctx, p, texts)
+}
+
+// reuse is what the index has, as kb build gives it to the embedder.
+func reuse(t *testing.T, s *flat.Store) embed.Reuse {
+	t.Helper()
+	r, err := s.Open(t.Context())
+	if err != nil {
+		return nil
+	}
+	t.Cleanup(func() { r.Close() })
+	known, err := embed.FromReader(t.Context(), r, offline.NewEmbedder().Info())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return known
+}
+
+// A vector is paid for once, also where the server gives out in the middle of
+// a build; what the build did not come to is neither changed nor removed.
+func TestVectorsAreKeptWhenTheModelGivesOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("notes", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := os.WriteFile(fmt.Sprintf("notes/%d.md", i), fmt.Appendf(nil, "note %d\n", i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := flat.New("index.zst")
+	e := &metered{Embedder: offline.NewEmbedder(), left: 3}
+	run := func() (index.Result, error) {
+		_, result, err := Run(t.Context(), []string{"notes"}, Options{
+			Store: s, Embedder: e, Embed: embed.Options{Concurrency: 1, Reuse: reuse(t, s)}, Now: time.Now,
+			Chunk: chunk.Options{Size: 100},
+		})
+		return result, err
+	}
+	if result, err := run(); !errors.Is(err, errQuota) || result.Created != 3 {
+		t.Fatalf("%d documents kept, error %v", result.Created, err)
+	}
+	if err := os.Remove("notes/0.md"); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := run(); !errors.Is(err, errQuota) || result.Removed != 0 {
+		t.Fatalf("%d documents removed, error %v", result.Removed, err)
+	}
+	e.left = 5
+	if result, err := run(); err != nil || result.Info.Documents != 4 || e.asked != 5 {
+		t.Fatalf("%d documents, %d texts asked for, error %v", result.Info.Documents, e.asked, err)
+	}
+}
