@@ -28,7 +28,7 @@ var (
 
 // Text is a decoded file.
 type Text struct {
-	Text     string // without byte order mark and NUL, with \n line ends
+	Text     string // without byte order marks and NUL, with \n line ends
 	Encoding string // "UTF-8", "UTF-16LE", "GB18030", …
 	Guessed  bool   // the encoding is likely, not certain
 	Bad      int    // bytes that could not be decoded and became U+FFFD
@@ -36,12 +36,15 @@ type Text struct {
 }
 
 // Decode reads data in the encoding of the name given, or with "" in the one
-// that the data show. A byte order mark outranks both. Errors are [ErrBinary]
-// and [ErrUnknown], with details.
+// that the data show. A byte order mark outranks both, but for the one of
+// UTF-8 where no UTF-8 follows. Errors are [ErrBinary] and [ErrUnknown], with
+// details.
 func Decode(data []byte, name string) (Text, error) {
-	if body, name := cutMark(data); name != "" {
-		return decodeAs(body, name)
+	body, marked := cutMark(data)
+	if marked != "" && (marked != "UTF-8" || nearlyUTF8(body)) {
+		return decodeAs(body, marked)
 	}
+	data = body
 	if name != "" {
 		return decodeAs(data, name)
 	}
@@ -52,6 +55,11 @@ func Decode(data []byte, name string) (Text, error) {
 		t, err := decodeAs(data, name)
 		t.Guessed = true
 		return t, err
+	}
+	if !utf8.Valid(data) {
+		if t, ok := decodeMixed(data); ok {
+			return t, nil
+		}
 	}
 	if nearlyUTF8(data) {
 		if isBinary(data, true) {
@@ -101,7 +109,8 @@ func decodeAs(data []byte, name string) (Text, error) {
 			t.Bad -= bytes.Count(data, []byte{0x84, 0x31, 0xa4, 0x37})
 		}
 	}
-	t.Text = strings.TrimPrefix(t.Text, "\ufeff")
+	// Also where files were joined, and a mark would hide a heading.
+	t.Text = strings.ReplaceAll(t.Text, "\ufeff", "")
 	if t.NULs = strings.Count(t.Text, "\x00"); t.NULs > 0 {
 		t.Text = strings.ReplaceAll(t.Text, "\x00", "")
 	}
