@@ -17,6 +17,7 @@ var lossy = map[string]struct {
 	"broken front matter":    {"---\ntitle: [a\n---\n# H\n\ntext\n", ""},
 	"open front matter":      {"---\ntitle: a\n\n# H\n\ntext\n", ""},
 	"a rule at the start":    {"---\n\nfirst\n\n---\n\nsecond\n", ""},
+	"rules and a colon":      {"---\n\nto all: first\n\n---\n\nsecond\n", ""},
 	"nothing but a heading":  {"# only\n", ""},
 	"headings without text":  {"# a\n\n## b\n\n### c\n\n# d\n", ""},
 	"setext":                 {"intro\n\nsoft\nbreak\n===\n\ntext\n\nsecond\n---\nmore\n", ""},

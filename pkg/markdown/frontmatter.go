@@ -41,11 +41,11 @@ func (f FrontMatter) Body() int {
 }
 
 // ParseFrontMatter reads the front matter of a Markdown file. A block that is
-// not closed within 200 lines and 64 KiB, or that does not hold a mapping, is
-// text: many files begin with a thematic break.
+// not closed within 200 lines and 64 KiB, that has blank lines at both ends, or
+// that does not hold a mapping, is text: many files begin with a thematic break.
 func ParseFrontMatter(src string) FrontMatter {
 	block, fence, end := delimited(src)
-	if end == 0 {
+	if end == 0 || betweenRules(block) {
 		return FrontMatter{}
 	}
 	fields, err := decodeMatter(block, fence)
@@ -82,6 +82,13 @@ func delimited(src string) (block, fence string, end int) {
 		}
 	}
 	return "", "", 0
+}
+
+// betweenRules says whether a block has a blank line at both ends, as text
+// between two thematic breaks has, which may well have a colon.
+func betweenRules(block string) bool {
+	first, next := cutLine(block, 0)
+	return first == "" && next < len(block) && strings.HasSuffix(strings.ReplaceAll(strings.TrimRight(block, " \t"), "\r", ""), "\n\n")
 }
 
 // cutLine returns the line that begins at i, without trailing blanks, and the
