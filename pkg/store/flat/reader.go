@@ -85,7 +85,21 @@ func (r *reader) open() error {
 	return nil
 }
 
-var errNoIndex = errors.New("it does not begin with a zstd frame, so it is not a kb index (is --index right?), or its beginning is lost")
+// otherFile is the fault of a file that may never have been an index, and must
+// not be removed on our advice.
+type otherFile struct{ what, hint string }
+
+func (e *otherFile) Error() string { return e.what }
+
+// Hint is the next step.
+func (e *otherFile) Hint() string { return e.hint }
+
+func errNoIndex() error {
+	return &otherFile{
+		"it does not begin with a zstd frame, so it is not a kb index (is --index right?), or its beginning is lost",
+		"name the index with --index; of an index that lost its beginning, \"kb index --repair\" saves what is whole",
+	}
+}
 
 // isIndex tells a damaged index from a file that never was one.
 func (r *reader) isIndex() error {
@@ -94,7 +108,7 @@ func (r *reader) isIndex() error {
 		return r.f.damaged(0, errors.New("the file is empty"))
 	}
 	if r.f.readAt(magic[:], 0) != nil || le.Uint32(magic[:]) != frameMagic {
-		return r.f.damaged(0, errNoIndex)
+		return r.f.damaged(0, errNoIndex())
 	}
 	return nil
 }

@@ -61,8 +61,10 @@ func (s *Store) Repair(ctx context.Context, wait bool) (*Repaired, error) {
 		return nil, err
 	}
 	if sv.head == nil {
-		return nil, &store.DamagedError{Name: s.path, Offset: 0, Err: errors.New(
-			"both copies of the header are lost, so nothing tells which model the vectors are of; remove the file and build it again")}
+		return nil, &store.DamagedError{Name: s.path, Offset: 0, Err: &otherFile{
+			"both copies of the header are lost, so nothing tells which model the vectors are of, or it never was a kb index",
+			"is --index right? If the file was an index, remove it and run \"kb build\"",
+		}}
 	}
 	if err := sv.put(ctx, t, out); err != nil {
 		return nil, err
