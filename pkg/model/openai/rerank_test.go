@@ -71,6 +71,9 @@ func TestRerankAnswers(t *testing.T) {
 	}{
 		{"33 logits", status(200, `{"results":[{"index":0,"relevance_score":-2.3},{"index":1,"relevance_score":7.7}]}`), "[1 0]", ""},
 		{"33 tiny scores", status(200, `[{"index":1,"score":0.0003},{"index":0,"score":0.003}]`), "[0 1]", ""},
+		{"33 strings", status(200, `[{"index":0,"score":"9.5"},{"index":1,"score":"10.5"}]`), "[1 0]", ""},
+		{"34 no number", status(200, `[{"index":0,"score":"high"}]`), "", "not what a rerank server sends"},
+		{"34 too great a number", status(200, `[{"index":0,"score":1e999}]`), "", "no score for document 0"},
 		{"33 equal scores", status(200, `[{"index":1,"score":1},{"index":0,"score":1}]`), "[0 1]", ""},
 		{"33 one left out", status(200, `[{"index":1,"score":1}]`), "[1]", ""},
 		{"34 index out of range", status(200, `[{"index":2,"score":1}]`), "", "document 2 of 2"},

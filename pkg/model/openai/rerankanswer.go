@@ -10,10 +10,28 @@ import (
 	"kb/pkg/model"
 )
 
+// scoredItem has its score as a number, or as some gateways write it, as a
+// string that holds one.
 type scoredItem struct {
-	Index     *int     `json:"index"`
-	Relevance *float64 `json:"relevance_score"`
-	Score     *float64 `json:"score"`
+	Index     *int         `json:"index"`
+	Relevance *json.Number `json:"relevance_score"`
+	Score     *json.Number `json:"score"`
+}
+
+// score is NaN where there is none.
+func (it scoredItem) score() float64 {
+	written := it.Relevance
+	if written == nil {
+		written = it.Score
+	}
+	if written == nil {
+		return math.NaN()
+	}
+	score, err := written.Float64()
+	if err != nil {
+		return math.NaN()
+	}
+	return score
 }
 
 // parseScores reads the scores of n documents from any of the shapes: a list
@@ -31,10 +49,7 @@ func parseScores(body []byte, n int) ([]model.Score, error) {
 	out := make([]model.Score, len(items))
 	seen := make([]bool, n)
 	for i, item := range items {
-		score := item.Relevance
-		if score == nil {
-			score = item.Score
-		}
+		score := item.score()
 		switch {
 		case item.Index == nil:
 			return nil, errors.New("the server returned a score without an index")
@@ -42,11 +57,11 @@ func parseScores(body []byte, n int) ([]model.Score, error) {
 			return nil, fmt.Errorf("the server returned a score for document %d of %d", *item.Index, n)
 		case seen[*item.Index]:
 			return nil, fmt.Errorf("the server returned two scores for document %d", *item.Index)
-		case score == nil || math.IsNaN(*score) || math.IsInf(*score, 0):
+		case math.IsNaN(score):
 			return nil, fmt.Errorf("the server returned no score for document %d", *item.Index)
 		}
 		seen[*item.Index] = true
-		out[i] = model.Score{Index: *item.Index, Score: *score}
+		out[i] = model.Score{Index: *item.Index, Score: score}
 	}
 	return out, nil
 }
