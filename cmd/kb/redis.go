@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,7 +18,8 @@ import (
 	"kb/pkg/session"
 )
 
-// redisTimeout is how long Redis, which is there to save time, may take.
+// redisTimeout is how long Redis, which is there to save time, may take where
+// its URL does not say.
 const redisTimeout = 150 * time.Millisecond
 
 // memoryCache is how many bytes a long-lived command without Redis keeps.
@@ -41,7 +43,9 @@ func (s *settings) redis(warn func(string)) (*overRedis, error) {
 		return nil, withHint(usagef("KB_REDIS_URL (%s) is not the URL of a Redis server", raw.source),
 			"like redis://[user:password@]host:6379/0, rediss://… or unix:///path/to/socket")
 	}
-	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = redisTimeout, redisTimeout, redisTimeout, redisTimeout
+	for _, timeout := range []*time.Duration{&opt.DialTimeout, &opt.ReadTimeout, &opt.WriteTimeout, &opt.PoolTimeout} {
+		*timeout = cmp.Or(*timeout, redisTimeout)
+	}
 	opt.MaxRetries, opt.DialerRetries = -1, 1
 	redis.SetLogger(quiet{log.New(io.Discard, "", 0)})
 	s.overRedis = &overRedis{

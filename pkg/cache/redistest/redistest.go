@@ -15,6 +15,10 @@ import (
 // startTimeout is how long a server may take to answer.
 const startTimeout = 10 * time.Second
 
+// patience is in the URL because a machine that runs many tests at once lets a
+// server wait for longer than kb does.
+const patience = "?dial_timeout=30s&read_timeout=30s&write_timeout=30s&pool_timeout=30s"
+
 // Available says whether there is a redis-server to start. In CI there must be
 // one: Start fails there.
 func Available() bool {
@@ -48,7 +52,7 @@ func Start(t testing.TB) (url string) {
 		server.Wait()
 		os.RemoveAll(dir)
 	})
-	url = "unix://" + socket
+	url = "unix://" + socket + patience
 	client := Client(t, url)
 	for deadline := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
 		if err = client.Ping(context.Background()).Err(); err == nil {
