@@ -15,6 +15,7 @@ import (
 	"kb/pkg/index"
 	"kb/pkg/record"
 	"kb/pkg/store"
+	"kb/pkg/store/flat"
 )
 
 const buildLong = `build is "load | chunk | embed | index" in one process. It looks at sizes and
@@ -176,6 +177,9 @@ func (s *settings) buildOptions(e *env, c *console, f buildFlags) (build.Options
 		return opt, err
 	}
 	opt.Index.AllowEmpty = f.allowEmpty
+	if file, ok := opt.Store.(*flat.Store); ok {
+		opt.Check = func(ctx context.Context) error { return firstFault(ctx, file) }
+	}
 	if !f.full {
 		opt.CacheFile = seenFile(opt.Store)
 	}

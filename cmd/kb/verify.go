@@ -40,6 +40,15 @@ func checkIndex(ctx context.Context, e *env, st store.Store, repair, wait bool) 
 	return nil
 }
 
+// firstFault reads an index and returns the first damage that it finds.
+func firstFault(ctx context.Context, file *flat.Store) error {
+	report, err := file.Verify(ctx)
+	if err != nil || len(report.Faults) == 0 {
+		return err
+	}
+	return report.Faults[0]
+}
+
 const faultsShown = 20
 
 // verifyStore verifies an index in a database.

@@ -43,6 +43,10 @@ type Options struct {
 	// embedding run keeps no other writer out.
 	Tx   store.Tx
 	Lock bool
+	// Check reads the whole index and says whether it is damaged. It is called
+	// where the index is the one of the last build and yet something wrote to it
+	// since: a build by itself reads little of what did not change. May be nil.
+	Check func(context.Context) error
 	// Program is the version of kb: another one reads everything again.
 	Program string
 	Now     func() time.Time
@@ -60,6 +64,9 @@ type Options struct {
 func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index.Result, error) {
 	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}}
 	if err := b.open(ctx); err != nil {
+		return nil, index.Result{}, err
+	}
+	if err := b.checkTouched(ctx); err != nil {
 		return nil, index.Result{}, err
 	}
 	if same, err := b.untouched(ctx, paths); err != nil || same {
@@ -96,7 +103,7 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 		b.warnKept(result)
 		return nil, result, failed
 	case err == nil:
-		b.save(paths, reports, result)
+		b.save(ctx, paths, reports, result)
 	}
 	return reports, result, err
 }
@@ -183,6 +190,37 @@ func (b *builder) open(ctx context.Context) error {
 		}
 		b.docs[d.Path] = d.Hash
 	}
+	return nil
+}
+
+// stamp is that of the index as it is now.
+func (b *builder) stamp(ctx context.Context) string {
+	s, ok := b.o.Store.(store.Stamper)
+	if !ok {
+		return ""
+	}
+	stamp, err := s.Stamp(ctx)
+	if err != nil {
+		return "" // and the next build checks nothing
+	}
+	return stamp
+}
+
+// checkTouched checks an index that is the one of the last build, but was
+// written to by something else, and notes that it was found whole.
+func (b *builder) checkTouched(ctx context.Context) error {
+	if b.o.Check == nil || b.last == nil || b.last.stamp == "" || b.last.version != b.info.Version {
+		return nil
+	}
+	stamp := b.stamp(ctx)
+	if stamp == b.last.stamp {
+		return nil
+	}
+	if err := b.o.Check(ctx); err != nil {
+		return err
+	}
+	b.last.stamp = stamp
+	b.keep(b.last)
 	return nil
 }
 
@@ -273,10 +311,10 @@ func (b *builder) news(r record.Record) bool {
 }
 
 // save writes the cache for the next build.
-func (b *builder) save(paths []string, reports []record.Record, result index.Result) {
+func (b *builder) save(ctx context.Context, paths []string, reports []record.Record, result index.Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := &cache{version: result.Info.Version, settings: b.settings(), paths: paths, files: map[string]seen{}}
+	c := &cache{version: result.Info.Version, stamp: b.stamp(ctx), settings: b.settings(), paths: paths, files: map[string]seen{}}
 	c.whole = result.Skipped+result.Incomplete+result.Kept+result.Failed == 0
 	for _, r := range reports {
 		i, ok := r.(*record.Indexed)
@@ -298,6 +336,10 @@ func (b *builder) save(paths []string, reports []record.Record, result index.Res
 		}
 		c.files[i.Path] = seen{size: e.Size, modified: e.Modified.UnixNano(), hash: b.hashes[i.Path], chunks: i.Chunks, reused: i.Reused + i.Embedded}
 	}
+	b.keep(c)
+}
+
+func (b *builder) keep(c *cache) {
 	if err := c.write(b.o.CacheFile); err != nil && b.o.Warn != nil {
 		b.o.Warn(fmt.Sprintf("the next build will read all files again: %v", err))
 	}

@@ -14,10 +14,12 @@ import (
 )
 
 // cache is what the last build saw. Its file is text: a line with the name of
-// the form, the version of the index, the settings, whether every file became
-// a document, the paths that were built, and then a line for each file.
+// the form, the version of the index, its stamp, the settings, whether every
+// file became a document, the paths that were built, and then a line for each
+// file.
 type cache struct {
 	version  string // of the index
+	stamp    string // of the index, see [store.Stamper]; "" where it has none
 	settings string
 	whole    bool // every file of the walk is in files
 	paths    []string
@@ -34,7 +36,7 @@ type seen struct {
 // unsure is a file that is there, and will be read again.
 var unsure = seen{size: -1}
 
-const cacheForm = "kb files 1"
+const cacheForm = "kb files 2"
 
 // saw says whether the last build knew of the file.
 func (c *cache) saw(path string) bool {
@@ -59,15 +61,15 @@ func readCache(name string) *cache {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)
-	head := make([]string, 0, 5)
+	head := make([]string, 0, 6)
 	for len(head) < cap(head) && lines.Scan() {
 		head = append(head, lines.Text())
 	}
 	if len(head) < cap(head) || head[0] != cacheForm {
 		return nil
 	}
-	c := &cache{version: head[1], settings: head[2], whole: head[3] == "whole", files: map[string]seen{}}
-	for p := range strings.SplitSeq(head[4], "\x00") {
+	c := &cache{version: head[1], stamp: head[2], settings: head[3], whole: head[4] == "whole", files: map[string]seen{}}
+	for p := range strings.SplitSeq(head[5], "\x00") {
 		c.paths = append(c.paths, p)
 	}
 	for lines.Scan() {
@@ -105,7 +107,7 @@ func (c *cache) write(name string) error {
 	if c.whole {
 		whole = "whole"
 	}
-	fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n%s\n", cacheForm, c.version, c.settings, whole, strings.Join(c.paths, "\x00"))
+	fmt.Fprintf(&b, "%s\n%s\n%s\n%s\n%s\n%s\n", cacheForm, c.version, c.stamp, c.settings, whole, strings.Join(c.paths, "\x00"))
 	paths := make([]string, 0, len(c.files))
 	for p := range c.files {
 		if !strings.ContainsAny(p, "\r\n") {
