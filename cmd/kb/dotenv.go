@@ -13,7 +13,7 @@ import (
 // largestDotenv is how many bytes a .env may have.
 const largestDotenv = 1 << 20
 
-// readDotenv reads the settings in a file. It belongs to whatever is in the
+// readDotenv reads the settings of kb in a file. It belongs to whatever is in the
 // folder, so what is no setting of kb need not be in a form that kb can read:
 // the warning names the first line that is not, and a file that is too large.
 // A line with a setting of kb that cannot be read is an error, which does not
@@ -35,7 +35,18 @@ func readDotenv(name string) (values map[string]string, warning string, err erro
 	if err != nil {
 		return nil, "", &usageError{readable(err)}
 	}
-	text := string(data)
+	if values, warning, err = parseDotenv(name, markDollars(string(data))); err != nil {
+		return nil, "", err
+	}
+	if values, err = expandOwn(values); err != nil {
+		return nil, "", usagef("%s: %w", name, err)
+	}
+	return values, warning, nil
+}
+
+// parseDotenv reads what can be read of a text, in which no value names
+// another.
+func parseDotenv(name, text string) (values map[string]string, warning string, err error) {
 	if values, err = godotenv.Unmarshal(text); err == nil {
 		return values, "", nil
 	}
