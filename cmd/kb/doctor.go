@@ -151,7 +151,7 @@ func (d *doctor) settings() {
 
 // index opens the index as a search would, and looks for its folders.
 func (d *doctor) index(ctx context.Context) {
-	searcher, err := d.s.searcher(ctx, search.Params{}, d.quiet("index"))
+	name, r, err := d.s.openIndex(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		d.say("index", checkWarn, err.Error(), hintFor(err))
 		return
@@ -160,14 +160,12 @@ func (d *doctor) index(ctx context.Context) {
 		d.fail("index", err)
 		return
 	}
-	info := searcher.Info()
-	searcher.Close()
-	name, r, err := d.s.openIndex(ctx)
-	if err != nil {
+	defer r.Close()
+	if _, err := d.s.searcherOf(name, r, search.Params{}, d.quiet("index")); err != nil {
 		d.fail("index", err)
 		return
 	}
-	defer r.Close()
+	info := r.Info()
 	status, hint := checkOK, ""
 	detail := fmt.Sprintf("%s: %s, %s, %s", name, count(info.Documents, "document"), count(info.Chunks, "chunk"), describeModel(info.Settings))
 	switch {

@@ -103,10 +103,13 @@ func newLoad(e *env, s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if skipped > 0 {
-				return &codeError{code: exitPartial}
+			switch {
+			case skipped == 0:
+				return nil
+			case !anyThere(paths):
+				return &codeError{code: exitFailed}
 			}
-			return nil
+			return &codeError{code: exitPartial}
 		},
 	}
 	f.register(cmd)

@@ -100,6 +100,9 @@ func (v *agents) run(ctx context.Context) error {
 		if v.e.stdinTTY {
 			c.warn("waiting for an agent's client on standard input; \"kb mcp --help\" says how clients start it")
 		}
+		if missing(ctx, st) {
+			c.warn(fmt.Sprintf("%s: no index yet; the tools say so until there is one", st.Name()))
+		}
 		return m.Stdio(ctx, v.e.stdin, v.e.stdout)
 	}
 	embedder, err := v.s.embedder(c.warn)
@@ -107,6 +110,17 @@ func (v *agents) run(ctx context.Context) error {
 		return err
 	}
 	return v.overHTTP(ctx, c, server.Options{Index: x, MCP: m.Handler(), OnlyMCP: true, Models: models(embedder, how), Version: version, Now: v.e.now})
+}
+
+// missing says, at the cost of a look, that there is no index; a client that
+// names a wrong one shows what is on stderr, if anything.
+func missing(ctx context.Context, st store.Store) bool {
+	s, ok := st.(store.Stamper)
+	if !ok {
+		return false
+	}
+	stamp, err := s.Stamp(ctx)
+	return err == nil && stamp == ""
 }
 
 func (v *agents) overHTTP(ctx context.Context, c *console, opt server.Options) error {

@@ -45,7 +45,7 @@ func newRerank(e *env, s *settings) *cobra.Command {
 			if cmd.Flags().Changed("query") && strings.TrimSpace(opt.Query) == "" {
 				return usagef("the question is empty")
 			}
-			if opt.TopK < 0 {
+			if opt.TopK < 1 && cmd.Flags().Changed("top-k") {
 				return usagef("--top-k %d: must be at least 1", opt.TopK)
 			}
 			results := rerank.Run(cmd.Context(), jsonl.Records(in, record.KindQuery, record.KindHit), opt)
