@@ -89,6 +89,7 @@ var markerTable = []struct {
 	{"[1]: https://example.com", "[1]: https://example.com", nil, nil},
 	{"text\n[^1]: a footnote", "text\n[^1]: a footnote", nil, nil},
 	{"a[0] comes before a[1] and f()[2]", "a[0] comes before a[1] and f()[2]", nil, nil},
+	{"x = [0] and y=[1] [2]", "x = [0] and y=[1] [2]", []int{2}, nil},
 	{"m[1][2] = 3", "m[1][2] = 3", nil, nil},
 	{"argv[1]. user_ids[2] = 5", "argv[1]. user_ids[2] = 5", nil, nil},
 	{"在 [2024] 年，端口 [8080]", "在 [2024] 年，端口 [8080]", nil, nil},

@@ -367,11 +367,11 @@ func (z *normalizer) allValid(m marker) bool {
 }
 
 // isIndex says whether [..] directly behind a name is an index: a[0],
-// argv[1], f()[2], m[i][0]. In prose a marker often stands directly behind a
+// argv[1], f()[2], m[i][0]; or behind an equals sign a list: x = [0]. In prose a marker often stands directly behind a
 // word too ("… of France[1]."), so a longer name must look like one in a
 // program, and what follows must not end a clause.
 func isIndex(before string, next rune, numbers []int) bool {
-	if strings.HasSuffix(before, "]") || strings.HasSuffix(before, "()") {
+	if strings.HasSuffix(before, "]") || strings.HasSuffix(before, "()") || strings.HasSuffix(strings.TrimRight(before, " "), "=") {
 		return true
 	}
 	word := lastWord(before)

@@ -240,6 +240,7 @@ func TestDocuments(t *testing.T) {
 		meta          string
 		warning       string
 	}{
+		"fields with capitals":      {"a.md", "---\nTitle: x\nTAGS: [y]\nDate: 2026-01-02\nOwner: z\n---\n# H\n", "x", "---\nTitle: x\nTAGS: [y]\nDate: 2026-01-02\nOwner: z\n---\n# H\n", `{"Owner":"z","date":"2026-01-02","tags":["y"],"title":"x"}`, ""},
 		"title of the front matter": {"a.md", "\ufeff---\r\ntitle: 值班 手册\r\ntags: \"#x, y,x\"\r\n---\r\n# H\r\n", "值班 手册", "---\ntitle: 值班 手册\ntags: \"#x, y,x\"\n---\n# H\n", `{"tags":["x","y"],"title":"值班 手册"}`, ""},
 		"title of the heading":      {"a.md", "text\n\n## B\n\nA\n=\n", "A", "text\n\n## B\n\nA\n=\n", "", ""},
 		"title of the name":         {"笔记.v2.md", "text", "笔记.v2", "text", "", ""},

@@ -20,7 +20,7 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) (body int) {
 		f.lost("front matter cannot be read and is taken as text: %v", matter.Err)
 	}
 	for name, value := range matter.Fields {
-		meta[name] = value
+		meta[fieldName(name, matter.Fields)] = value
 	}
 	if !understood(meta["date"]) {
 		f.lost("date %q in the front matter is not understood, the file's time counts", oneLine(meta["date"]))
@@ -34,6 +34,21 @@ func (f *file) markdown(doc *record.Document, meta map[string]any) (body int) {
 		doc.Title = title
 	}
 	return matter.Body()
+}
+
+// fieldName is the name of a field that kb knows as kb writes it, however the
+// file does: Title, TAGS. Several spellings of one field stay as they are.
+func fieldName(name string, fields map[string]any) string {
+	switch lower := strings.ToLower(name); lower {
+	case "title", "tags", "tag", "date":
+		for other := range fields {
+			if other != name && strings.EqualFold(other, name) {
+				return name
+			}
+		}
+		return lower
+	}
+	return name
 }
 
 // understood says whether a date of the front matter can be read, or there is
