@@ -13,6 +13,7 @@
 //	m                neighbours in the graph, when it is built; 16
 //	ef_construction  candidates for them; 64
 //	keep             how long a version stays readable once it is replaced; 1h
+//	read_timeout     how long statements that only read may take; 5m
 //
 // It takes PostgreSQL 13 and pgvector 0.8, which goes on with a search of the
 // graph where a filter lets too few hits through (hnsw.iterative_scan). Neither

@@ -42,6 +42,10 @@ func (s *Store) explain(ctx context.Context, doing string, err error) error {
 		reason, hint := s.answered(pg)
 		return &Error{fmt.Sprintf("%s: %s: %s", s.name, doing, s.redact(reason)), hint, err}
 	}
+	var stalled *stalledError
+	if errors.As(err, &stalled) {
+		return &Error{fmt.Sprintf("%s: %s: %v", s.name, doing, stalled), "is the server overloaded, or its disk? read_timeout=10m in the URL waits longer", err}
+	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		reason, hint := s.unreachable(connect)

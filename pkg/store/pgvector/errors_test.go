@@ -26,6 +26,7 @@ func TestURLs(t *testing.T) {
 		{"postgres://u:secret@h/db?exact=perhaps", "", "exact=perhaps"},
 		{"postgres://u:secret@h/db?keep=-1h", "", "keep=-1h"},
 		{"postgres://u:secret@h/db?schema=", "", "schema"},
+		{"postgres://u:secret@h/db?read_timeout=0", "", "read_timeout=0"},
 		{"postgres://u:secret@h:port/db", "", "URL"},
 		{"postgres://u:secret@h/db?sslmode=whatever", "", "sslmode"},
 		{"postgres://u:sec%ret@h/db", "", "%XX"},
@@ -65,6 +66,33 @@ func TestUnreachable(t *testing.T) {
 				t.Errorf("%s: %v, want %s", url, err, want)
 			}
 		}
+	}
+}
+
+// TestStalled: a server that takes a statement and never answers.
+func TestStalled(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			conn.Read(make([]byte, 1024))                           // the startup message
+			conn.Write([]byte("R\x00\x00\x00\x08\x00\x00\x00\x00" + // authenticated
+				"Z\x00\x00\x00\x05I")) // ready
+		}
+	}()
+	s := open(t, "postgres://u:secret@"+l.Addr().String()+"/db?sslmode=disable&read_timeout=50ms")
+	_, err = s.Open(t.Context())
+	var hint interface{ Hint() string }
+	if err == nil || !strings.Contains(err.Error(), "no answer within 50ms") || !errors.As(err, &hint) || !strings.Contains(hint.Hint(), "read_timeout=") {
+		t.Error(err)
 	}
 }
 

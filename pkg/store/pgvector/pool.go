@@ -3,9 +3,11 @@ package pgvector
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -18,13 +20,14 @@ const maxConnections = 16
 // pool keeps connections between statements.
 type pool struct {
 	config *pgconn.Config
+	limit  time.Duration // of the statements of one run
 	slots  chan struct{}
 	mu     sync.Mutex
 	idle   []*pgconn.PgConn
 }
 
-func newPool(config *pgconn.Config) *pool {
-	return &pool{config: config, slots: make(chan struct{}, maxConnections)}
+func newPool(config *pgconn.Config, limit time.Duration) *pool {
+	return &pool{config: config, limit: limit, slots: make(chan struct{}, maxConnections)}
 }
 
 // acquire returns a connection that is idle, or a new one. used says that it
@@ -95,8 +98,12 @@ type rows [][][]byte
 
 // run sends statements in one go, as one implicit transaction, and returns the
 // rows of each. It reads only, so it tries once more where a connection that
-// was idle is broken: the server may have been started anew.
-func (p *pool) run(ctx context.Context, statements ...statement) ([]rows, error) {
+// was idle is broken: the server may have been started anew. A server that
+// takes them and does not go on, as one does whose disk hangs, gets as long as
+// the limit says: an [*stalledError].
+func (p *pool) run(parent context.Context, statements ...statement) ([]rows, error) {
+	ctx, cancel := context.WithTimeout(parent, p.limit)
+	defer cancel()
 	for {
 		conn, used, err := p.acquire(ctx)
 		if err != nil {
@@ -109,9 +116,17 @@ func (p *pool) run(ctx context.Context, statements ...statement) ([]rows, error)
 			p.close() // the others are as old
 			continue
 		}
+		if err != nil && ctx.Err() != nil && parent.Err() == nil {
+			return nil, &stalledError{p.limit}
+		}
 		return out, err
 	}
 }
+
+// stalledError is a server that did not answer in time.
+type stalledError struct{ limit time.Duration }
+
+func (e *stalledError) Error() string { return fmt.Sprintf("no answer within %v", e.limit) }
 
 // send runs statements on a connection.
 func send(ctx context.Context, conn *pgconn.PgConn, statements ...statement) ([]rows, error) {

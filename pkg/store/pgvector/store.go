@@ -31,7 +31,7 @@ func New(url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{name: name, schema: ident(opt.schema), opt: opt, config: config, pool: newPool(config)}, nil
+	return &Store{name: name, schema: ident(opt.schema), opt: opt, config: config, pool: newPool(config, opt.readTimeout)}, nil
 }
 
 // Name is the URL without its password.

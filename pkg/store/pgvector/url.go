@@ -20,6 +20,7 @@ type options struct {
 	m              int           // neighbours of a vector in the graph,
 	efConstruction int           // and candidates for them, when it is built
 	keep           time.Duration // that a version stays readable after it was replaced
+	readTimeout    time.Duration // that statements which only read may take
 	exactBelow     int           // so many vectors are all compared, without a graph
 }
 
@@ -31,6 +32,7 @@ const (
 	defaultKeep           = time.Hour
 	defaultExactBelow     = 10_000 // see the package comment
 	connectTimeout        = 10 * time.Second
+	defaultReadTimeout    = 5 * time.Minute // such statements take milliseconds, exact searches of millions of vectors seconds
 )
 
 // parseURL reads postgres://user:password@host:port/database?… Parameters that
@@ -88,7 +90,7 @@ func displayName(u *url.URL, cfg *pgconn.Config, opt options) string {
 
 // takeOptions removes this package's parameters from q.
 func takeOptions(q url.Values) (options, error) {
-	opt := options{schema: defaultSchema, efSearch: defaultEfSearch, m: defaultM, efConstruction: defaultEfConstruction, keep: defaultKeep, exactBelow: defaultExactBelow}
+	opt := options{schema: defaultSchema, efSearch: defaultEfSearch, m: defaultM, efConstruction: defaultEfConstruction, keep: defaultKeep, readTimeout: defaultReadTimeout, exactBelow: defaultExactBelow}
 	var err error
 	if q.Has("schema") {
 		opt.schema = q.Get("schema")
@@ -123,13 +125,23 @@ func takeOptions(q url.Values) (options, error) {
 			err = fmt.Errorf("exact=%s in the URL: it must be 0 or 1", q.Get("exact"))
 		}
 	}
-	if q.Has("keep") {
+	for _, p := range []struct {
+		name  string
+		value *time.Duration
+		least time.Duration
+	}{
+		{"keep", &opt.keep, 0},
+		{"read_timeout", &opt.readTimeout, time.Millisecond},
+	} {
+		if !q.Has(p.name) {
+			continue
+		}
 		var bad error
-		if opt.keep, bad = time.ParseDuration(q.Get("keep")); bad != nil || opt.keep < 0 {
-			err = fmt.Errorf("keep=%s in the URL: it must be a time like 1h or 10m", q.Get("keep"))
+		if *p.value, bad = time.ParseDuration(q.Get(p.name)); bad != nil || *p.value < p.least {
+			err = fmt.Errorf("%s=%s in the URL: it must be a time like 1h or 10m", p.name, q.Get(p.name))
 		}
 	}
-	for _, name := range []string{"schema", "ef_search", "m", "ef_construction", "exact", "keep"} {
+	for _, name := range []string{"schema", "ef_search", "m", "ef_construction", "exact", "keep", "read_timeout"} {
 		q.Del(name)
 	}
 	return opt, err
