@@ -40,6 +40,9 @@ func newMan(e *env) *cobra.Command {
 				}
 			}
 			_, err := io.WriteString(e.stdout, manPage(page))
+			if err == nil && e.stdoutTTY {
+				fmt.Fprintf(e.stderr, "hint: to read it: %s | man -l -\n", strings.Join(append([]string{"kb man"}, names...), " "))
+			}
 			return err
 		},
 	}
