@@ -41,8 +41,9 @@ after their last turn and end with the server, but for those in Redis.
 
 Only this machine can reach it unless --addr says otherwise, and then clients
 must send a token (Authorization: Bearer …). Pages of other sites may not use it
-unless --origin names them. It logs a line for each request on stderr, never
-what was asked. SIGTERM and Ctrl-C let the answers end that are being given.`
+unless --origin names them. It logs a line for each request on stderr, but for
+the files of the page, and never what was asked. SIGTERM and Ctrl-C let the
+answers end that are being given.`
 
 // The longest that requests may take to end, and then changes of the notes.
 const (

@@ -182,6 +182,16 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// The files of the page are not in the log, but those that are not there.
+func TestLogOfAssets(t *testing.T) {
+	f := newFixture(t, nil)
+	f.send("GET", "/assets/main.js", "")
+	f.send("GET", "/assets/gone.js", "")
+	if log := f.log.String(); strings.Contains(log, "main.js") || !strings.Contains(log, "gone.js") {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
 // The metrics count what happened.
 func TestMetrics(t *testing.T) {
 	f := newFixture(t, nil)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -79,7 +80,11 @@ func (s *server) ServeHTTP(plain http.ResponseWriter, r *http.Request) {
 		}
 		took := s.Now().Sub(began)
 		s.metrics.request(w.route, r.Method, w.code(), took)
-		s.Log.Info("request", "id", id, "client", client(r), "method", r.Method, "path", loggedPath(r),
+		level := slog.LevelInfo
+		if strings.HasPrefix(r.URL.Path, "/assets/") && w.code() < http.StatusBadRequest {
+			level = slog.LevelDebug // the page is two dozen files
+		}
+		s.Log.Log(r.Context(), level, "request", "id", id, "client", client(r), "method", r.Method, "path", loggedPath(r),
 			"status", w.code(), "bytes", w.bytes, "ms", took.Milliseconds())
 		if w.broken {
 			panic(http.ErrAbortHandler) // the connection is of no more use
