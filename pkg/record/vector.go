@@ -84,14 +84,16 @@ func (v Vector) Check() error {
 	if len(v) == 0 {
 		return fmt.Errorf("vector is empty")
 	}
-	largest := uint32(0) // of the bits without their sign, which rise with the number
+	some, carry := uint32(0), uint32(0)
 	for _, x := range v {
-		largest = max(largest, math.Float32bits(x)&^(1<<31))
+		b := math.Float32bits(x) &^ (1 << 31)
+		some |= b
+		carry |= b + 1<<23 // into the sign, if all bits of the exponent are set
 	}
 	switch {
-	case largest == 0:
+	case some == 0:
 		return fmt.Errorf("vector is zero")
-	case largest < infinity:
+	case carry>>31 == 0:
 		return nil
 	}
 	for i, x := range v {

@@ -53,21 +53,22 @@ type sentenceLine struct {
 func sentenceLines(s string) iter.Seq[sentenceLine] {
 	return func(yield func(sentenceLine) bool) {
 		fenced := false
+		end := lineEnd(s, 0)
+		kind := kindOfLine(s[:end])
 		for start := 0; start < len(s); {
-			end := lineEnd(s, start)
-			kind := kindOfLine(s[start:end])
 			if kind == lineFence {
 				fenced = !fenced
 			}
-			next := lineBlank
+			next, nextEnd := lineBlank, end
 			if end < len(s) {
-				next = kindOfLine(s[end:lineEnd(s, end)])
+				nextEnd = lineEnd(s, end)
+				next = kindOfLine(s[end:nextEnd])
 			}
 			closes := fenced || kind.alone() || next != lineText || s[end-1] == '\f'
 			if !yield(sentenceLine{start, end, closes}) {
 				return
 			}
-			start = end
+			start, end, kind = end, nextEnd, next
 		}
 	}
 }
@@ -129,6 +130,9 @@ func isHeading(line string) bool {
 // as plain text and PDF have them: "7.2 How to pick a hotel". Such a line is
 // short, begins with at least two numbers, and has no mark at its end.
 func isNumbered(line string) bool {
+	if line == "" || !digit(line[0]) {
+		return false
+	}
 	rest := strings.TrimLeft(line, "0123456789.")
 	number := line[:len(line)-len(rest)]
 	if len(number) > 12 || len(line) > 90 || !strings.Contains(strings.TrimRight(number, "."), ".") || strings.Contains(number, "..") {
@@ -137,7 +141,7 @@ func isNumbered(line string) bool {
 	title := strings.TrimLeft(rest, " \t\u3000")
 	first, _ := utf8.DecodeRuneInString(title)
 	last, _ := utf8.DecodeLastRuneInString(title)
-	return len(title) < len(rest) && number[0] != '.' && unicode.IsLetter(first) && !unicode.IsLower(first) &&
+	return len(title) < len(rest) && unicode.IsLetter(first) && !unicode.IsLower(first) &&
 		!strings.ContainsRune("。！？；，：.!?;,:", last)
 }
 

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/bits"
@@ -142,12 +143,41 @@ func (b *bag) addGrams(token string, times int) {
 		return
 	}
 	b.word = append(append(append(b.word[:0], '^'), token...), '$')
-	for n := 3; n <= 4; n++ {
-		for i := 0; i+n <= len(b.word); i++ {
-			b.grams.add(xxhash.Sum64(b.word[i:i+n])^gramSpace, times, 0)
-		}
+	for i := 0; i+3 <= len(b.word); i++ {
+		b.grams.add(hash3(b.word[i:])^gramSpace, times, 0)
+	}
+	for i := 0; i+4 <= len(b.word); i++ {
+		b.grams.add(hash4(b.word[i:])^gramSpace, times, 0)
 	}
 }
+
+// hash3 and hash4 are xxHash64 of the first three and four bytes, which takes half of
+// the time without the call and the loops (github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
+func hash3(b []byte) uint64 {
+	h := xxPrime5 + 3
+	for _, c := range b[:3] {
+		h = bits.RotateLeft64(h^uint64(c)*xxPrime5, 11) * xxPrime1
+	}
+	return avalanche(h)
+}
+
+func hash4(b []byte) uint64 {
+	h := (xxPrime5 + 4) ^ uint64(binary.LittleEndian.Uint32(b))*xxPrime1
+	return avalanche(bits.RotateLeft64(h, 23)*xxPrime2 + xxPrime3)
+}
+
+func avalanche(h uint64) uint64 {
+	h = (h ^ h>>33) * xxPrime2
+	h = (h ^ h>>29) * xxPrime3
+	return h ^ h>>32
+}
+
+const (
+	xxPrime1 uint64 = 0x9E3779B185EBCA87
+	xxPrime2 uint64 = 0xC2B2AE3D27D4EB4F
+	xxPrime3 uint64 = 0x165667B19E3779F9
+	xxPrime5 uint64 = 0x27D4EB2F165667C5
+)
 
 func notLatin(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '\'' }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cespare/xxhash/v2"
+
 	"kb/pkg/model"
 	"kb/pkg/record"
 	"kb/pkg/vector"
@@ -72,5 +74,15 @@ func BenchmarkEmbed(b *testing.B) {
 				_, _ = e.Embed(context.Background(), model.Document, texts)
 			}
 		})
+	}
+}
+
+// TestGramHash: the hashes of grams are those of the library.
+func TestGramHash(t *testing.T) {
+	text := []byte("^quick brown\x00\xff\x80 fox's 0123456789$")
+	for i := range len(text) - 3 {
+		if hash3(text[i:]) != xxhash.Sum64(text[i:i+3]) || hash4(text[i:]) != xxhash.Sum64(text[i:i+4]) {
+			t.Errorf("of %q", text[i:i+4])
+		}
 	}
 }

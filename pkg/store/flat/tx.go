@@ -155,6 +155,11 @@ func (t *tx) packVectors(data []byte, p *pending, chunks []*record.Chunk) ([]byt
 
 // row returns a vector in unit length, in memory of the last call.
 func (t *tx) row(v record.Vector, dim int) (vector.Row, error) {
+	if len(v) == dim && dim <= store.MaxDim {
+		if row := vector.RowOf(v, &t.sparse); vector.IsUnit(row.X) { // zeros add nothing to a length
+			return row, nil
+		}
+	}
 	v, err := store.UnitVector(v, dim)
 	if err != nil {
 		return vector.Row{}, err

@@ -199,9 +199,14 @@ func parseVectorLine(line []byte) (id string, v []float32, err error) {
 
 // rowWriter writes lines of vectors, in memory that it uses again.
 type rowWriter struct {
-	slots  []uint16 // number of a value, from 1, by a hash of its bits; 0 if it is free
-	taken  []uint32 // slots
+	slots  []valueSlot // of the values, by a hash of their bits; a power of two of them
+	turn   uint32      // of the vector: slots of another turn are free
 	values []float32
+}
+
+type valueSlot struct {
+	turn, bits uint32
+	number     int
 }
 
 // append appends the line of a vector of dim elements.
@@ -223,14 +228,11 @@ func (w *rowWriter) append(dst []byte, id string, row vector.Row, dim int) []byt
 
 // places appends the places of a sparse vector and collects its values.
 func (w *rowWriter) places(dst []byte, row vector.Row) []byte {
-	for _, slot := range w.taken {
-		w.slots[slot] = 0
+	w.values = w.values[:0]
+	if w.turn++; 2*len(row.X) > len(w.slots) || w.turn == 0 {
+		w.slots, w.turn = make([]valueSlot, 1<<bits.Len(uint(2*len(row.X)))), 1
 	}
-	w.taken, w.values = w.taken[:0], w.values[:0]
-	if 2*len(row.X) > len(w.slots) {
-		w.slots = make([]uint16, 1<<bits.Len(uint(2*len(row.X))))
-	}
-	dst = slices.Grow(dst, 4*len(row.X))
+	dst = slices.Grow(dst, 2*maxDigits*len(row.X))
 	next := 0
 	for i, at := range row.At {
 		dst = appendNumber(dst, uint64(int(at)-next))
@@ -244,14 +246,14 @@ func (w *rowWriter) places(dst []byte, row vector.Row) []byte {
 func (w *rowWriter) number(x float32) int {
 	b := math.Float32bits(x)
 	mask := uint32(len(w.slots) - 1)
-	for slot := b * 0x9E3779B1 >> 16 & mask; ; slot = (slot + 1) & mask {
-		switch n := int(w.slots[slot]); {
-		case n == 0:
+	for i := b * 0x9E3779B1 >> 16 & mask; ; i = (i + 1) & mask {
+		switch s := &w.slots[i]; {
+		case s.turn != w.turn:
+			*s = valueSlot{w.turn, b, len(w.values)}
 			w.values = append(w.values, x)
-			w.slots[slot], w.taken = uint16(len(w.values)), append(w.taken, slot)
-			return len(w.values) - 1
-		case math.Float32bits(w.values[n-1]) == b:
-			return n - 1
+			return s.number
+		case s.bits == b:
+			return s.number
 		}
 	}
 }
