@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,9 @@ everything again; it does not replace the vectors of an endpoint by offline
 ones. A file without text is listed and makes the run a partial one (6) when
 it is met for the first time, or changed, or was named by itself; after that
 the summary counts it and "kb status" lists it, until .kbignore names it.
+
+What an endpoint embedded is kept where it fails or Ctrl-C stops the build: the
+documents that are whole are in the index, and the next build does the rest.
 
 Writes:  {"kind":"indexed","path":…,"status":…,"chunks":…,"embedded":…,"reused":…}`
 
@@ -53,9 +57,10 @@ func newBuild(e *env, s *settings) *cobra.Command {
 				return err
 			}
 			b.opt.Index.NoWait = noWait
+			b.opt.Keeping = func() { e.interrupts.more(keepGrace) }
 			reports, result, err := b.run(cmd.Context(), b.paths)
 			c.close()
-			if errors.Is(err, context.Canceled) {
+			if errors.Is(err, context.Canceled) && !result.Written {
 				c.warn("stopped; the index is as it was")
 			}
 			if err != nil {
@@ -76,6 +81,10 @@ func newBuild(e *env, s *settings) *cobra.Command {
 	cmd.Flags().BoolVar(&f.full, "full", false, "read all files, also those whose size and time did not change")
 	return cmd
 }
+
+// keepGrace is how long a build that is interrupted may take to write the
+// vectors that were paid for; a second Ctrl-C ends it at once.
+const keepGrace = 30 * time.Second
 
 // buildFlags are the flags of the commands that build.
 type buildFlags struct {

@@ -77,15 +77,7 @@ func run(args []string, e *env) int {
 		}
 		signal.Stop(signals) // a second Ctrl-C ends the process at once
 		cancel()
-		own := e.interrupts.ending()
-		select {
-		case code := <-done:
-			if own > 0 {
-				return code
-			}
-		case <-time.After(max(own, grace)):
-		}
-		return exitInterrupted
+		return e.interrupts.wait(done)
 	}
 }
 

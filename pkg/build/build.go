@@ -47,6 +47,9 @@ type Options struct {
 	// where the index is the one of the last build and yet something wrote to it
 	// since: a build by itself reads little of what did not change. May be nil.
 	Check func(context.Context) error
+	// Keeping is called when a build whose ctx ended goes on to keep vectors that
+	// cost requests; may be nil.
+	Keeping func()
 	// Program is the version of kb: another one reads everything again.
 	Program string
 	Now     func() time.Time
@@ -57,10 +60,11 @@ type Options struct {
 }
 
 // Run brings the store in step with the files and folders at the paths. It
-// returns what [index.Run] does. Where the model cannot be asked any more, the
-// error is that [*embed.AskError], and the documents that had all their vectors
-// by then are kept, as behind a pipe that was cut: the next build asks for the
-// rest. With a Tx nothing is kept, as its owner takes the whole change back.
+// returns what [index.Run] does. Where the vectors cost requests, and the model
+// cannot be asked any more (an [*embed.AskError]) or ctx ends, the documents that
+// had all their vectors by then are kept, as behind a pipe that was cut: the next
+// build asks for the rest. With a Tx nothing is kept, as its owner takes the
+// whole change back.
 func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index.Result, error) {
 	b := &builder{o: o, hashes: map[string]string{}, entries: map[string]load.Entry{}}
 	if err := b.open(ctx); err != nil {
@@ -74,7 +78,7 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 		return reports, result, err
 	}
 	o.Index.Store = o.Store
-	keep := o.Tx == nil
+	keep := o.Tx == nil && o.Embedder.Info().BaseURL != ""
 	if o.Tx == nil && o.Lock {
 		var err error
 		if o.Tx, err = b.lock(ctx); err != nil {
@@ -93,40 +97,20 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 	}
 	documents := b.watch(load.Run(ctx, paths, o.Load))
 	chunks := embed.Run(ctx, chunk.Run(documents, o.Chunk), o.Embed)
-	var failed *embed.AskError
+	k := &keeper{ctx: ctx, keeping: o.Keeping}
+	indexing := ctx
 	if keep {
-		chunks = untilFailed(ctx, chunks, &failed)
+		chunks, indexing = k.until(chunks), k.index()
 	}
-	reports, result, err := index.Run(ctx, chunks, o.Index)
+	reports, result, err := index.Run(indexing, chunks, o.Index)
 	switch {
-	case failed != nil:
+	case k.why != nil:
 		b.warnKept(result)
-		return nil, result, failed
+		return nil, result, k.why
 	case err == nil:
 		b.save(ctx, paths, reports, result)
 	}
 	return reports, result, err
-}
-
-// untilFailed ends a stream where the model could not be asked, and notes why.
-func untilFailed(ctx context.Context, in iter.Seq2[record.Record, error], failed **embed.AskError) iter.Seq2[record.Record, error] {
-	return func(yield func(record.Record, error) bool) {
-		for r, err := range in {
-			if ctx.Err() == nil && errors.As(err, failed) {
-				return
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
-// warnKept says what a build that failed has left in the index.
-func (b *builder) warnKept(r index.Result) {
-	if n := r.Created + r.Updated; r.Written && n > 0 && b.o.Warn != nil {
-		b.o.Warn(fmt.Sprintf("%d of the documents had all their vectors and are kept; the next build asks for the rest", n))
-	}
 }
 
 type builder struct {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,17 +20,23 @@ import (
 
 var errQuota = errors.New("quota exceeded")
 
-// metered embeds one text a request, as many as are left.
+// metered embeds one text a request, as many as are left, and is then stopped.
 type metered struct {
 	*offline.Embedder
 	left, asked int
+	stop        func()
 }
 
 func (m *metered) Batch() int { return 1 }
 
+func (m *metered) Info() model.Info {
+	return model.Info{Model: "metered", BaseURL: "http://model.test/v1"}
+}
+
 func (m *metered) Embed(ctx context.Context, p model.Purpose, texts []string) ([]record.Vector, error) {
 	if m.left < len(texts) {
-		return nil, errQuota
+		m.stop()
+		return nil, cmp.Or(ctx.Err(), errQuota)
 	}
 	m.left -= len(texts)
 	m.asked += len(texts)
@@ -44,7 +51,7 @@ func reuse(t *testing.T, s *flat.Store) embed.Reuse {
 		return nil
 	}
 	t.Cleanup(func() { r.Close() })
-	known, err := embed.FromReader(t.Context(), r, offline.NewEmbedder().Info())
+	known, err := embed.FromReader(t.Context(), r, (&metered{}).Info())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +59,15 @@ func reuse(t *testing.T, s *flat.Store) embed.Reuse {
 }
 
 // A vector is paid for once, also where the server gives out in the middle of
-// a build; what the build did not come to is neither changed nor removed.
-func TestVectorsAreKeptWhenTheModelGivesOut(t *testing.T) {
+// a build or somebody stops it; what the build did not come to is neither
+// changed nor removed.
+func TestVectorsAreKept(t *testing.T) {
+	for name, want := range map[string]error{"quota": errQuota, "stopped": context.Canceled} {
+		t.Run(name, func(t *testing.T) { testKept(t, want) })
+	}
+}
+
+func testKept(t *testing.T, want error) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("notes", 0o700); err != nil {
 		t.Fatal(err)
@@ -66,19 +80,26 @@ func TestVectorsAreKeptWhenTheModelGivesOut(t *testing.T) {
 	s := flat.New("index.zst")
 	e := &metered{Embedder: offline.NewEmbedder(), left: 3}
 	run := func() (index.Result, error) {
-		_, result, err := Run(t.Context(), []string{"notes"}, Options{
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		e.stop = func() {
+			if want == context.Canceled {
+				cancel()
+			}
+		}
+		_, result, err := Run(ctx, []string{"notes"}, Options{
 			Store: s, Embedder: e, Embed: embed.Options{Concurrency: 1, Reuse: reuse(t, s)}, Now: time.Now,
 			Chunk: chunk.Options{Size: 100},
 		})
 		return result, err
 	}
-	if result, err := run(); !errors.Is(err, errQuota) || result.Created != 3 {
+	if result, err := run(); !errors.Is(err, want) || result.Created != 3 {
 		t.Fatalf("%d documents kept, error %v", result.Created, err)
 	}
 	if err := os.Remove("notes/0.md"); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := run(); !errors.Is(err, errQuota) || result.Removed != 0 {
+	if result, err := run(); !errors.Is(err, want) || result.Removed != 0 {
 		t.Fatalf("%d documents removed, error %v", result.Removed, err)
 	}
 	e.left = 5
