@@ -49,7 +49,7 @@ func newChunk(e *env) *cobra.Command {
 			stage := func(in iter.Seq2[record.Record, error]) iter.Seq2[record.Record, error] {
 				return chunk.Run(in, opt)
 			}
-			return withHeadroom(func() error { return e.filter(files, stage, record.KindDocument) })
+			return withTightHeap(func() error { return e.filter(files, stage, record.KindDocument) })
 		},
 	}
 	f.register(cmd)

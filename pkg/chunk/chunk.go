@@ -93,14 +93,14 @@ func Run(in iter.Seq2[record.Record, error], opt Options) iter.Seq2[record.Recor
 				yield(nil, errors.New("document without a path"))
 				return
 			}
-			chunks := Split(doc, opt)
-			if len(chunks) == 0 && !yield(noText(doc), nil) {
-				return
-			}
-			for _, c := range chunks {
-				if !yield(c, nil) {
+			empty := true
+			for c := range Split(doc, opt) {
+				if empty = false; !yield(c, nil) {
 					return
 				}
+			}
+			if empty && !yield(noText(doc), nil) {
+				return
 			}
 		}
 	}
@@ -118,7 +118,10 @@ func noText(doc *record.Document) *record.Skipped {
 // NUL characters are left out, and a chunk that begins inside a table has the
 // table's header rows in front, which count towards the size. Only a single
 // character of many code points can be longer than Size.
-func Split(doc *record.Document, opt Options) []*record.Chunk {
+//
+// A chunk is made when its turn comes: those of 66 MB of text take as much memory
+// as the text.
+func Split(doc *record.Document, opt Options) iter.Seq[*record.Chunk] {
 	text := textOf(doc)
 	s := &splitter{text: text, opt: opt}
 	for _, r := range regions(doc, text, opt) {
@@ -134,7 +137,8 @@ type cut struct {
 	region     *region
 }
 
-func finish(doc *record.Document, text string, cuts []cut) []*record.Chunk {
+// finish makes a chunk of each cut.
+func finish(doc *record.Document, text string, cuts []cut) iter.Seq[*record.Chunk] {
 	base := *doc
 	if base.ID == "" {
 		base.ID = record.DocumentID(doc.Path)
@@ -149,32 +153,34 @@ func finish(doc *record.Document, text string, cuts []cut) []*record.Chunk {
 		base.Hash = hex.EncodeToString(sum[:])
 	}
 	extra := extraOf(doc)
-	lines := lineCounter{text: text, line: 1}
-	chunks := make([]*record.Chunk, len(cuts))
-	for i, c := range cuts {
-		body := strings.ReplaceAll(c.header+text[c.start:c.end], "\x00", "")
-		chunk := &record.Chunk{
-			ID:       record.ChunkID(base.ID, i+1, c.start, body),
-			Document: base.ID,
-			Path:     base.Path,
-			Title:    base.Title,
-			Hash:     base.Hash,
-			Seq:      i + 1,
-			Of:       len(cuts),
-			Headings: c.region.headings,
-			Page:     c.region.page,
-			Start:    c.start,
-			End:      c.end,
-			Text:     body,
-			Meta:     doc.Meta,
-			Extra:    extra,
+	return func(yield func(*record.Chunk) bool) {
+		lines := lineCounter{text: text, line: 1}
+		for i, c := range cuts {
+			body := strings.ReplaceAll(c.header+text[c.start:c.end], "\x00", "")
+			chunk := &record.Chunk{
+				ID:       record.ChunkID(base.ID, i+1, c.start, body),
+				Document: base.ID,
+				Path:     base.Path,
+				Title:    base.Title,
+				Hash:     base.Hash,
+				Seq:      i + 1,
+				Of:       len(cuts),
+				Headings: c.region.headings,
+				Page:     c.region.page,
+				Start:    c.start,
+				End:      c.end,
+				Text:     body,
+				Meta:     doc.Meta,
+				Extra:    extra,
+			}
+			if chunk.Page == 0 && !doc.Converted {
+				chunk.Line = lines.at(c.start)
+			}
+			if !yield(chunk) {
+				return
+			}
 		}
-		if chunk.Page == 0 && !doc.Converted {
-			chunk.Line = lines.at(c.start)
-		}
-		chunks[i] = chunk
 	}
-	return chunks
 }
 
 // longestName is how many bytes of a title or of a heading each chunk repeats.

@@ -19,9 +19,9 @@ func doc(name, text string) *record.Document {
 	return &record.Document{ID: record.DocumentID(name), Path: name, Title: "T", Hash: "h", Text: text}
 }
 
-func texts(chunks []*record.Chunk) []string {
+func texts(chunks iter.Seq[*record.Chunk]) []string {
 	var out []string
-	for _, c := range chunks {
+	for c := range chunks {
 		out = append(out, c.Text)
 	}
 	return out
@@ -41,7 +41,7 @@ func TestSections(t *testing.T) {
 		{"D", 22, "D\n="},
 		{"E", 25, "# E"},
 	}
-	chunks := Split(doc("a.md", src), Options{Size: 100})
+	chunks := slices.Collect(Split(doc("a.md", src), Options{Size: 100}))
 	for i, c := range chunks {
 		if got := (want{strings.Join(c.Headings, "/"), c.Line, c.Text}); i >= len(wants) || got != wants[i] {
 			t.Errorf("chunk %d: %+v", i, got)
@@ -59,7 +59,7 @@ func TestLongNamesAreCut(t *testing.T) {
 	long := strings.Repeat("界", longestName)
 	d := doc("a.md", "# "+long+"\n\ntext\n")
 	d.Title = long
-	for _, c := range Split(d, Options{Size: 100}) {
+	for c := range Split(d, Options{Size: 100}) {
 		for _, s := range append(c.Headings, c.Title) {
 			if len(s) > longestName || !utf8.ValidString(s) || !strings.HasPrefix(long, strings.TrimSuffix(s, "…")) {
 				t.Fatalf("%d bytes: %q", len(s), s)
@@ -94,7 +94,7 @@ func TestTables(t *testing.T) {
 		fmt.Fprintf(&b, "| row %d | %d |\n", i, i*i)
 	}
 	b.WriteString("\nAfter.\n")
-	chunks := Split(doc("a.md", b.String()), Options{Size: 80, Overlap: 20})
+	chunks := slices.Collect(Split(doc("a.md", b.String()), Options{Size: 80, Overlap: 20}))
 	header := "| a | b |\n|---|---|\n"
 	for i, c := range chunks {
 		if n := utf8.RuneCountInString(c.Text); n > 80 {
@@ -174,7 +174,7 @@ func TestPages(t *testing.T) {
 		"wrong number": {Path: "a.pdf", Text: "one\f\fthree", Pages: pages[:1]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			chunks := Split(d, Options{Size: 100})
+			chunks := slices.Collect(Split(d, Options{Size: 100}))
 			if len(chunks) != 2 || chunks[0].Page != 1 || chunks[1].Page != 3 || chunks[1].Text != "three" || chunks[1].Line != 0 || chunks[1].Start != 5 {
 				t.Errorf("%+v", chunks)
 			}
@@ -206,7 +206,7 @@ func TestPageSections(t *testing.T) {
 	}
 	d := &record.Document{Path: "a.pdf", Text: strings.Join(all, record.PageBreak), Pages: pages}
 	split := func(strategy string, size int) (got []string) {
-		for _, c := range Split(d, Options{Size: size, Strategy: strategy}) {
+		for c := range Split(d, Options{Size: size, Strategy: strategy}) {
 			if d.Text[c.Start:c.End] != c.Text {
 				t.Errorf("%+v is not the text from %d to %d", c, c.Start, c.End)
 			}
@@ -279,7 +279,7 @@ func TestRun(t *testing.T) {
 // check holds what is promised of the chunks of any document.
 func check(t *testing.T, d *record.Document, opt Options) {
 	t.Helper()
-	chunks := Split(d, opt)
+	chunks := slices.Collect(Split(d, opt))
 	covered, before := 0, 0
 	skip := 0
 	for _, r := range regions(d, d.Text, opt)[:1] {
@@ -319,7 +319,7 @@ func check(t *testing.T, d *record.Document, opt Options) {
 	if rest := strings.TrimFunc(d.Text[max(covered, skip):], blank); rest != "" {
 		t.Fatalf("%+v: %q is lost of %q", opt, rest, d.Text)
 	}
-	again := Split(d, opt)
+	again := slices.Collect(Split(d, opt))
 	if !slices.EqualFunc(chunks, again, func(a, b *record.Chunk) bool { return a.ID == b.ID && a.Text == b.Text }) {
 		t.Fatal("another time, other chunks")
 	}
@@ -384,7 +384,7 @@ func TestOverlapAsAsked(t *testing.T) {
 		fmt.Fprintf(&b, "句子%03d。", i)
 	}
 	for _, overlap := range []int{6, 12, 50} {
-		chunks := Split(doc("a.txt", b.String()), Options{Size: 100, Overlap: overlap})
+		chunks := slices.Collect(Split(doc("a.txt", b.String()), Options{Size: 100, Overlap: overlap}))
 		for i := 1; i < len(chunks); i++ {
 			got := utf8.RuneCountInString(b.String()[chunks[i].Start:chunks[i-1].End])
 			if got > overlap || got <= overlap-6 {
@@ -416,7 +416,7 @@ func TestLongLines(t *testing.T) {
 	} {
 		src := strings.Repeat(piece, 500_000/len(piece)) + "END"
 		for _, path := range []string{"a.md", "a.txt"} {
-			chunks := Split(doc(path, src), Options{Size: 1000, Overlap: 100})
+			chunks := slices.Collect(Split(doc(path, src), Options{Size: 1000, Overlap: 100}))
 			if last := chunks[len(chunks)-1]; !strings.HasSuffix(last.Text, "END") {
 				t.Errorf("%s: the last chunk ends in %q", name, last.Text[max(0, len(last.Text)-10):])
 			}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
+	"slices"
 
 	"kb/pkg/record"
 )
@@ -95,6 +97,9 @@ func RecordsAt(inputs []Input, at *Place, kinds ...string) iter.Seq2[record.Reco
 						yield(nil, &Error{in.Name, line.n, err})
 						return
 					}
+					if len(line.text) > hugeLine {
+						debug.FreeOSMemory() // the line, which the record is a copy of
+					}
 					if !yield(r, nil) {
 						return
 					}
@@ -103,6 +108,11 @@ func RecordsAt(inputs []Input, at *Place, kinds ...string) iter.Seq2[record.Reco
 		}
 	}
 }
+
+// hugeLine is the length, in bytes, from which a line is read in blocks, which are
+// joined at its end, and its memory is given back at once. A slice that grows, and a
+// collector that waits until the heap has doubled, would take four times the line.
+const hugeLine = 8 << 20
 
 type line struct {
 	n    int
@@ -115,11 +125,15 @@ func lines(in Input) iter.Seq2[line, error] {
 		var long []byte
 		for n := 1; ; n++ {
 			long = long[:0]
+			var blocks [][]byte // of a huge line, before long
 			text, err := r.ReadSlice('\n')
 			for errors.Is(err, bufio.ErrBufferFull) {
-				if len(long)+len(text) > MaxLine {
+				if len(blocks)*hugeLine+len(long)+len(text) > MaxLine {
 					yield(line{}, &Error{in.Name, n, fmt.Errorf("line is longer than %d MiB", MaxLine>>20)})
 					return
+				}
+				if len(long)+len(text) > hugeLine {
+					blocks, long = append(blocks, long), make([]byte, 0, hugeLine)
 				}
 				long = append(long, text...)
 				text, err = r.ReadSlice('\n')
@@ -127,6 +141,11 @@ func lines(in Input) iter.Seq2[line, error] {
 			if len(long) > 0 {
 				long = append(long, text...)
 				text = long
+			}
+			if len(blocks) > 0 {
+				long = slices.Concat(append(blocks, long)...)
+				text, blocks = long, nil
+				debug.FreeOSMemory()
 			}
 			if err != nil && !errors.Is(err, io.EOF) {
 				yield(line{}, &Error{in.Name, n, err})

@@ -3,6 +3,8 @@ package jsonl
 import (
 	"bytes"
 	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +110,28 @@ func FuzzRecords(f *testing.F) {
 			t.Fatalf("%q became %q", first, again)
 		}
 	})
+}
+
+// A line that is read in blocks comes whole, with what stands before and behind it.
+func TestHugeLine(t *testing.T) {
+	for _, size := range []int{hugeLine - 1, hugeLine, hugeLine + 1, 2*hugeLine + 70_000} {
+		text := []byte(`{"kind":"other","text":"` + strings.Repeat("0123456", size/7) + `"}`)
+		in := io.MultiReader(strings.NewReader("{\"n\":1}\n"), bytes.NewReader(text), strings.NewReader("\n{\"n\":3}"))
+		var got []int
+		for r, err := range Records([]Input{{"x", in}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := r.(*record.Raw).Line
+			got = append(got, len(line))
+			if len(got) == 2 && !bytes.Equal(line, text) {
+				t.Errorf("%d bytes came back changed, as %d", len(text), len(line))
+			}
+		}
+		if !slices.Equal(got, []int{7, len(text), 7}) {
+			t.Errorf("lines of %v bytes", got)
+		}
+	}
 }
 
 // A document that is written piece by piece is the line that it would be as one.
