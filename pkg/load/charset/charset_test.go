@@ -100,17 +100,18 @@ func TestMixed(t *testing.T) {
 	latin := string(encode(t, charmap.Windows1252, "Café Élysée\n"))
 	for name, c := range map[string]struct {
 		data, want, encoding string
-		bad                  int
+		bad, nuls            int
 	}{
-		"gbk behind utf-8":    {chinese + gbk, chinese + "钥匙在前台，请先登记。\n", "UTF-8 and GB18030", 0},
-		"gbk between":         {strings.Repeat(chinese, 9) + gbk + chinese, strings.Repeat(chinese, 9) + "钥匙在前台，请先登记。\n" + chinese, "UTF-8 and GB18030", 0},
-		"latin behind utf-8":  {chinese + latin, chinese + "Café Élysée\n", "UTF-8 and windows-1252", 0},
-		"gbk and a bad byte":  {chinese + "检索增强生成系统的第一步\xff好\n" + gbk, chinese + "检索增强生成系统的第一步\ufffd好\n钥匙在前台，请先登记。\n", "UTF-8 and GB18030", 1},
-		"gbk behind the mark": {"\xef\xbb\xbf" + gbk, "钥匙在前台，请先登记。\n", "GB18030", 0},
+		"gbk behind utf-8":    {chinese + gbk, chinese + "钥匙在前台，请先登记。\n", "UTF-8 and GB18030", 0, 0},
+		"gbk and a nul":       {chinese + "前\x00后\n" + gbk, chinese + "前后\n钥匙在前台，请先登记。\n", "UTF-8 and GB18030", 0, 1},
+		"gbk between":         {strings.Repeat(chinese, 9) + gbk + chinese, strings.Repeat(chinese, 9) + "钥匙在前台，请先登记。\n" + chinese, "UTF-8 and GB18030", 0, 0},
+		"latin behind utf-8":  {chinese + latin, chinese + "Café Élysée\n", "UTF-8 and windows-1252", 0, 0},
+		"gbk and a bad byte":  {chinese + "检索增强生成系统的第一步\xff好\n" + gbk, chinese + "检索增强生成系统的第一步\ufffd好\n钥匙在前台，请先登记。\n", "UTF-8 and GB18030", 1, 0},
+		"gbk behind the mark": {"\xef\xbb\xbf" + gbk, "钥匙在前台，请先登记。\n", "GB18030", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Decode([]byte(c.data), "")
-			if err != nil || got.Text != c.want || got.Encoding != c.encoding || !got.Guessed || got.Bad != c.bad {
+			if err != nil || got.Text != c.want || got.Encoding != c.encoding || !got.Guessed || got.Bad != c.bad || got.NULs != c.nuls {
 				t.Errorf("%+v, %v; want %s %q", got, err, c.encoding, c.want)
 			}
 		})

@@ -45,7 +45,7 @@ func decodeMixed(data []byte) (Text, bool) {
 // decodeLines reads what is not UTF-8 in the encoding of the name.
 func decodeLines(data []byte, name string) Text {
 	var joined []byte
-	bad := 0
+	bad, nuls := 0, 0
 	for line := range bytes.Lines(data) {
 		as := "UTF-8"
 		if !nearlyUTF8(line) {
@@ -53,10 +53,10 @@ func decodeLines(data []byte, name string) Text {
 		}
 		t, _ := decodeAs(line, as) // the same bytes decoded a moment ago
 		joined = append(joined, t.Text...)
-		bad += t.Bad
+		bad, nuls = bad+t.Bad, nuls+t.NULs
 	}
 	t, _ := decodeAs(joined, "UTF-8")
-	t.Encoding, t.Guessed, t.Bad = "UTF-8 and "+name, true, bad
+	t.Encoding, t.Guessed, t.Bad, t.NULs = "UTF-8 and "+name, true, bad, nuls
 	return t
 }
 
