@@ -33,8 +33,8 @@ import (
 //	XQuAD zh   79.8 / .946   84.0 / .950   87.0 / .956
 //	CMRC       75.1 / .949   83.1 / .965   87.0 / .972
 //	XQuAD en   82.5 / .956   87.6 / .959   89.3 / .965
-//	index          32 MB         45 MB         65 MB
-//	CPU             3.9 s         4.5 s         5.6 s
+//	index          31 MB         37 MB         51 MB
+//	CPU             2.2 s         2.3 s         2.4 s
 //
 // The last two rows are for 6 MB of text in 15,763 chunks, embed and index
 // together.

@@ -71,7 +71,7 @@ func (l *segmentLines) textSize() int {
 
 // vectorFrames appends the frames of vectors. The first ones tell how much memory
 // all of them and the codes will take: a dimension of a model needs 4.1 bytes, one
-// of the offline embedder about 1.
+// of the offline embedder 0.4.
 func (l *segmentLines) vectorFrames(f *frameSet, dim int) error {
 	const sample = 16 * vectorsAFrame
 	var content []byte
