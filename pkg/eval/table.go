@@ -11,8 +11,11 @@ import (
 
 // WriteTable writes reports over all questions as a Markdown table, a mode a
 // row, with the time that a question took. How many questions there are is the
-// same for all, and not in it.
+// same for all, and not in it. Without reports it writes nothing.
 func WriteTable(w io.Writer, reports []*Report) error {
+	if len(reports) == 0 {
+		return nil
+	}
 	rows := quality(reports)
 	for i, r := range reports {
 		rows[i+1] = append(append([]string{cell(r.Mode)}, rows[i+1]...), milliseconds(r.P50), milliseconds(r.P95))
@@ -22,7 +25,11 @@ func WriteTable(w io.Writer, reports []*Report) error {
 }
 
 // WriteTags writes the reports of one mode as a Markdown table, a tag a row.
+// Without reports it writes nothing.
 func WriteTags(w io.Writer, reports []*Report) error {
+	if len(reports) == 0 {
+		return nil
+	}
 	rows := quality(reports)
 	for i, r := range reports {
 		rows[i+1] = append([]string{cell(r.Tag), fmt.Sprint(r.Questions)}, rows[i+1]...)
@@ -31,7 +38,8 @@ func WriteTags(w io.Writer, reports []*Report) error {
 	return writeRows(w, rows)
 }
 
-// quality is a row of names, and one of figures for each report.
+// quality is a row of names, and one of figures for each of the reports, of
+// which there is one at least.
 func quality(reports []*Report) [][]string {
 	rows := [][]string{{"Hit@1", fmt.Sprintf("Hit@%d", reports[0].K), "MRR"}}
 	graded := slices.ContainsFunc(reports, func(r *Report) bool { return r.NDCG != nil })
