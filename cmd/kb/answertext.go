@@ -63,7 +63,7 @@ func (p *answerPrinter) done(a *record.Answer) {
 		fmt.Fprintln(p.w, p.s.alarm("(incomplete)")) // the reason is the command's error
 	}
 	if len(a.Missing) > 0 {
-		fmt.Fprintln(p.w, p.s.alarm(p.s.wrapped(answer.Missing(a.Missing, a.Question))))
+		fmt.Fprintln(p.w, p.s.alarm(p.s.wrapped(answer.Missing(a.Missing))))
 	}
 	p.claims(a)
 	p.sources(a)

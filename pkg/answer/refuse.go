@@ -30,6 +30,14 @@ func refusalText(question string) string {
 // gate says why the question is refused without asking the model; "" if it is
 // not.
 func (w *writer) gate() string {
+	weak := w.weak()
+	if weak != "" && len(w.q.Missing) > 0 {
+		return Missing(w.q.Missing) + "; " + weak
+	}
+	return weak
+}
+
+func (w *writer) weak() string {
 	switch {
 	case w.nearest == nil:
 		if why := w.q.WhyNothing(); why != "" {
@@ -39,25 +47,19 @@ func (w *writer) gate() string {
 	case len(w.passages) == 0:
 		return fmt.Sprintf("%s (too weak: score %.2f, wanted %.2f)", w.nearestTo(), w.nearest.Score, w.opt.MinScore)
 	case w.q.Confidence == nil || *w.q.Confidence >= w.q.Floor:
-	case len(w.q.Missing) > 0 && *w.q.Confidence == 0:
-		return Missing(w.q.Missing, w.q.Text) + "; " + w.nearestTo()
 	default:
 		return fmt.Sprintf("%s (too weak: confidence %s, floor %.2f)", w.nearestTo(), below(*w.q.Confidence, w.q.Floor), w.q.Floor)
 	}
 	return ""
 }
 
-// Missing says, in the question's language, which identifiers of it the notes
-// do not have.
-func Missing(names []string, question string) string {
-	quoted, verb := `"`+Plain(strings.Join(names, `", "`))+`"`, "do"
-	if text.IsChinese(question) {
-		return "笔记中没有 " + quoted
-	}
+// Missing says which names of a question the notes do not have.
+func Missing(names []string) string {
+	quoted := `"` + Plain(strings.Join(names, `", "`)) + `"`
 	if len(names) == 1 {
-		verb = "does"
+		return quoted + " does not occur in the notes"
 	}
-	return quoted + " " + verb + " not occur in the notes"
+	return quoted + " do not occur in the notes"
 }
 
 // modelReason is the reason of a refusal by the model, or by the offline

@@ -214,10 +214,11 @@ type Query struct {
 	Terms      map[string]float64 `json:"terms,omitempty"`      // idf of each query term, stop words left out
 	Analyzer   string             `json:"analyzer,omitempty"`   //
 	// Identifiers are those of the terms that name one thing (err-5023,
-	// rotate_keys) and are in the index: hits that hold them go first.
+	// rotate_keys, in a Chinese question also marta) and are in the index: hits
+	// that hold them go first.
 	Identifiers []string `json:"identifiers,omitempty"`
-	// Missing are those that the question has, but the notes have nowhere, as
-	// the question writes them. Where it has no others, the confidence is 0.
+	// Missing are the names in the question that the notes have nowhere, as the
+	// question writes them. Where all its identifiers are, the confidence is 0.
 	Missing   []string `json:"missing,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`     // size of what was searched
 	Documents int      `json:"documents,omitempty"`  //

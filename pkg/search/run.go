@@ -27,14 +27,18 @@ type run struct {
 	whyNot   string        // why the vector leg does not run
 	wordless string        // why the lexical leg does not run; "" where it does
 
-	terms   []string
-	idf     []float64
-	exact   bool     // the question is nothing but identifiers that the index knows
-	known   int      // how many identifiers of it the index knows, be they in many chunks,
-	unknown []string // and those that it does not know
-	lexical store.Lexical
-	named   []store.Scored // chunks that hold the identifiers, in a question that has other words, too
-	nearest []store.Scored
+	text     string // the question with the words that the index knows as one, see [text.Join]
+	terms    []string
+	idf      []float64
+	exact    bool     // the question is nothing but identifiers that the index knows
+	known    int      // how many identifiers of it the index knows, be they in many chunks,
+	unknown  []string // and those that it does not know
+	names    []string // what it knows of what the question names,
+	strange  []string // and what else the question names, see [text.Names]
+	nameless bool     // all identifiers of the question are missing
+	lexical  store.Lexical
+	named    []store.Scored // chunks that hold the identifiers, in a question that has other words, too
+	nearest  []store.Scored
 }
 
 func (r *run) prepare(ctx context.Context, q *record.Query) error {
@@ -148,10 +152,6 @@ func (r *run) checked(v record.Vector) (record.Vector, error) {
 	return vector.Unit(v), nil
 }
 
-// fewHolders is how many chunks may hold an identifier that goes before other
-// words: in notes about k8s, k8s says no more than another word.
-const fewHolders = 20
-
 // refine asks the index once for its terms, and leaves out those that
 // identifiers make superfluous. Terms are known where BM25 is part of the
 // ranking, or needed to judge it.
@@ -162,14 +162,21 @@ func (r *run) refine(ctx context.Context) error {
 	if len(r.terms) == 0 {
 		return nil
 	}
+	asked := len(r.terms)
+	for _, j := range text.Joints(r.query.Text) {
+		r.terms = append(r.terms, j.Term)
+	}
 	if err := r.search(ctx, r.p.Candidates); err != nil {
 		return err
 	}
+	known := func(t string) bool { return r.lexical.DF[t] > 0 }
+	r.terms, r.text = r.terms[:asked], text.Join(r.query.Text, known)
 	if a, ok := r.analyzer.(text.Refiner); ok {
-		q := a.Refine(r.query.Text, func(t string) bool { return r.lexical.DF[t] > 0 })
+		q := a.Refine(r.text, known)
 		r.exact, r.known, r.unknown = q.Exact == len(q.Terms), len(q.Identifiers), q.Unknown
-		r.query.Identifiers = slices.DeleteFunc(q.Identifiers, func(t string) bool { return r.lexical.DF[t] > fewHolders })
-		if len(q.Terms) < len(r.terms) {
+		r.name(q.Identifiers)
+		r.query.Identifiers = slices.DeleteFunc(slices.Clone(r.names), func(t string) bool { return r.lexical.DF[t] > fewHolders })
+		if !slices.Equal(q.Terms, r.terms) {
 			r.terms = q.Terms
 			if err := r.search(ctx, r.p.Candidates); err != nil {
 				return err

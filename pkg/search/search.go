@@ -160,7 +160,7 @@ func (s *Searcher) Search(ctx context.Context, q *record.Query, p Params) (*reco
 	if err != nil {
 		return nil, nil, err
 	}
-	r.query.Missing = r.missing(found)
+	r.miss(found)
 	r.judge(found)
 	return r.query, r.hits(found), nil
 }

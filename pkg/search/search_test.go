@@ -463,12 +463,48 @@ func TestConfidenceOfWords(t *testing.T) {
 }
 
 func TestUnknownNames(t *testing.T) {
-	o := offlineIndex(t, chunk("a", "deploy the sheaf-api with rotate_keys and Helm"), chunk("b", "lunch at noon"))
+	o := offlineIndex(t, chunk("a", "deploy the sheaf-api with rotate_keys and Helm"), chunk("b", "lunch at noon 午饭"))
 	for question, want := range map[string]float64{
 		"deploy with Helm": 0, "deploy with Nomad": 1, "rotate_keys deploy": 0, "rotate_tokens deploy": 1, "怎么用 nomad deploy": 1,
+		"午饭 nomad": 3, "deploy 2077": 1, "pls deploy 怎么搞": 0,
 	} {
 		if q, _ := ask(t, o, question, Params{}); q.Signals[SignalUnknown] != want {
 			t.Errorf("%s: %v, want %v", question, q.Signals, want)
+		}
+	}
+}
+
+// What two words are in the notes as one is looked up like that; a word with
+// another number than in the notes is missing.
+func TestTwoWordsAsOne(t *testing.T) {
+	o := offlineIndex(t, chunk("a", "PAY-1102: the bank says no"), chunk("b", "Rollback: run it again"),
+		chunk("c", "INC-88: the certificate was too old"), chunk("d", "Week 42: holidays"))
+	for question, want := range map[string]string{
+		"pay 1102 means what":        "a [pay1102] []",
+		"how do i roll back a build": "b [] []",
+		"inc 91 certificate":         "c [] [inc 91]",
+		"holidays in week 53":        "d [] [week 53]",
+		"holidays in week 42":        "d [] []",
+	} {
+		q, hits := ask(t, o, question, Params{})
+		if got := fmt.Sprint(hits[0].Path, " ", q.Identifiers, " ", q.Missing); got != want {
+			t.Errorf("%s: %s, want %s", question, got, want)
+		}
+	}
+}
+
+// A Chinese question about a person is answered from what is said of that
+// person, whatever else is closer to its other words.
+func TestLatinNameInChinese(t *testing.T) {
+	o := offlineIndex(t, chunk("a", "Marta Nowak 分机 8012"), chunk("b", "王珂的电话多少？电话 138-0571，电话打不通发邮件"),
+		chunk("c", "电话会议室怎么订"), chunk("d", "午饭"))
+	for question, want := range map[string]string{"marta 电话多少": "a [marta] []", "pavel 电话多少": "b [] [pavel]"} {
+		q, hits := ask(t, o, question, Params{})
+		if got := fmt.Sprint(hits[0].Path, " ", q.Identifiers, " ", q.Missing); got != want {
+			t.Errorf("%s: %s, want %s", question, got, want)
+		}
+		if refused := *q.Confidence < DefaultFloor; refused != (len(q.Missing) > 0) {
+			t.Errorf("%s: confidence %v of %v", question, *q.Confidence, q.Signals)
 		}
 	}
 }

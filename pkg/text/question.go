@@ -27,12 +27,14 @@ func ContentTerms(a Analyzer, question string) []string {
 var askingPhrases = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, phrase := range []string{
-		"是什么意思", "是什麼意思", "什么意思", "什麼意思", "什么时候", "什麼時候", "多长时间", "多長時間", "可不可以",
-		"怎么办", "怎麼辦", "怎么样", "怎麼樣", "为什么", "為什麼", "有没有", "有沒有", "能不能",
+		"是什么意思", "是什麼意思", "是啥意思", "什么意思", "什麼意思", "啥意思", "什么时候", "什麼時候", "啥时候", "啥時候",
+		"多长时间", "多長時間", "可不可以", "行不行", "是不是",
+		"怎么处理", "怎麼處理", "如何处理", "如何處理", "咋处理", "咋處理", "怎么回事", "怎麼回事", "咋回事", "怎么办", "怎麼辦", "怎么搞", "怎麼搞", "怎么弄", "怎麼弄", "怎么整", "怎麼整",
+		"咋办", "咋辦", "咋搞", "咋弄", "咋整", "怎么样", "怎麼樣", "为什么", "為什麼", "有没有", "有沒有", "能不能",
 		"什么", "什麼", "甚麼", "怎么", "怎麼", "怎样", "怎樣", "如何", "多长", "多長", "多久", "多少", "多大", "多高",
 		"多远", "多遠", "多重", "几点", "幾點", "几天", "幾天", "几次", "幾次", "几位", "幾位", "几年", "幾年", "几个", "幾個",
 		"哪天", "哪里", "哪裡", "哪儿", "哪兒", "哪些", "哪个", "哪個", "哪一", "哪年", "哪种", "哪種", "请问", "請問",
-		"是否", "可以", "时候", "時候", "何时", "何時", "我们", "我們",
+		"是否", "可以", "时候", "時候", "何时", "何時", "我们", "我們", "啥", "咋",
 		"哪", "谁", "誰", "吗", "嗎", "呢", "吧", "何", "几", "幾",
 	} {
 		pairs = append(pairs, phrase, " ")
@@ -43,7 +45,8 @@ var askingPhrases = sync.OnceValue(func() *strings.Replacer {
 // asks says whether a stem is of a word that is in questions of any subject.
 func asks(stem string) bool {
 	switch stem {
-	case "mani", "much", "often", "long", "big", "ani", "some", "other", "me", "my", "us", "get", "need":
+	case "mani", "much", "often", "long", "big", "ani", "some", "other", "me", "my", "us", "get", "need",
+		"still", "use", "just", "mean", "pleas", "help":
 		return true
 	}
 	return false
@@ -70,11 +73,18 @@ func Names(question string) []string {
 	titled := capitals > 1 && 2*capitals >= inside
 	var names []string
 	for _, w := range words {
-		if len(w.text) > 1 && (chinese || w.identifier() || w.capital() && !w.first && !titled && !isDay(w.text)) {
+		if len(w.text) > 1 && (chinese && !isAsking(w.text) || w.identifier() || w.capital() && !w.first && !titled && !isDay(w.text)) {
 			names = append(names, w.text)
 		}
 	}
 	return names
+}
+
+// isAsking says whether a word is in questions of any subject.
+func isAsking(word string) bool {
+	var stems stemmer
+	word = strings.ToLower(word)
+	return isStop(word) || asks(stems.stem(word))
 }
 
 // latinWord is a word that begins with a letter of ASCII.
@@ -130,4 +140,17 @@ func isDay(word string) bool {
 		return true
 	}
 	return false
+}
+
+// Numbers are the plain numbers of a question, of two digits and more.
+func Numbers(question string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(question, func(r rune) bool {
+		return r >= utf8.RuneSelf || !wordASCII(byte(r)) && !strings.ContainsRune(".,-", r)
+	}) {
+		if len(w) > 1 && strings.Trim(w, digits) == "" {
+			out = append(out, w)
+		}
+	}
+	return out
 }

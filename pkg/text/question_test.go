@@ -13,6 +13,8 @@ func TestContentTerms(t *testing.T) {
 		"How long do we keep parseHTTPHead": "keep parsehttphead pars parsehttp http httphead head",
 		"多少":                                "多 少", // of nothing else than stop words, as QueryTerms has it
 		"how many":                          "mani",
+		"pay-1207咋整":                        "pay-1207 pay1207 pay 1207",
+		"do we still use datadog, pls":      "datadog",
 		"rotate_keys 怎么用":                   "rotate_keys rotatekey rotat key 用",
 	} {
 		if got := strings.Join(ContentTerms(NewNGram(), question), " "); got != want {

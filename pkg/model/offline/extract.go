@@ -189,6 +189,7 @@ func newQuestion(req model.Request) *question {
 	q := &question{terms: text.ContentTerms(analyzer(), req.Question), number: asksNumber(req.Question)}
 	var estimate func(string) float64
 	q.terms = slices.DeleteFunc(q.terms, func(t string) bool { return isPart(t, req.Terms) })
+	q.terms = append(q.terms, joined(req)...)
 	for _, t := range q.terms {
 		idf, ok := req.Terms[t]
 		if !ok {
@@ -204,6 +205,17 @@ func newQuestion(req model.Request) *question {
 		q.top = max(q.top, p.Score)
 	}
 	return q
+}
+
+// joined are the terms that the search made of two words of the question.
+func joined(req model.Request) []string {
+	var out []string
+	for _, j := range text.Joints(req.Question) {
+		if _, ok := req.Terms[j.Term]; ok {
+			out = append(out, j.Term)
+		}
+	}
+	return out
 }
 
 // isPart says whether a term is only a part of an identifier that the index

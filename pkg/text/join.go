@@ -1,0 +1,86 @@
+package text
+
+import "strings"
+
+// Joint is two neighbouring words of a question as one word. People write
+// "pay 1102" of what the notes call PAY-1102, and "roll back" of a rollback.
+type Joint struct {
+	Term   string // as an index has it: pay1102, rollback
+	Name   string // as the question has it
+	Number string // the second word, if it is a number; the two may be an identifier
+	end    int    // of the name in the question
+}
+
+// Joints are those of a question: words of the Latin alphabet with one space
+// and a word or a number behind.
+func Joints(question string) []Joint {
+	var out []Joint
+	var stems stemmer
+	for i := 0; i < len(question); {
+		first := plainWord(question[i:])
+		behind := strings.TrimPrefix(question[i+first:], " ")
+		n := plainWord(behind)
+		word, next := strings.ToLower(question[i:i+first]), strings.ToLower(behind[:n])
+		if first > 1 && n > 0 && len(behind) < len(question)-i-first && isLetters(word) && !isStop(word) {
+			end := i + first + 1 + n
+			j := Joint{Term: stems.stem(word + next), Name: question[i:end], end: end}
+			if strings.Trim(next, digits) == "" {
+				j.Number = next
+			}
+			if j.Number != "" || isLetters(next) {
+				out = append(out, j)
+			}
+		}
+		i += max(first, 1)
+	}
+	return out
+}
+
+// Join writes the joints that an index knows as one word: an identifier in
+// place of the two words, any other behind them.
+func Join(question string, known func(term string) bool) string {
+	joints := Joints(question)
+	for i := len(joints) - 1; i >= 0; i-- {
+		j := joints[i]
+		if !known(j.Term) {
+			continue
+		}
+		joined := strings.Replace(j.Name, " ", "", 1)
+		if j.Number == "" {
+			joined = j.Name + " " + joined
+		}
+		question = question[:j.end-len(j.Name)] + joined + question[j.end:]
+	}
+	return question
+}
+
+// Counts says whether s has the word of a joint with another number: "Week 42"
+// where week 53 is asked about, INC-88 where it is inc 91.
+func (j Joint) Counts(s string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(j.Name), " ")
+	s = Normalize(s)
+	for i := strings.Index(s, word); i >= 0; {
+		rest := s[i+len(word):]
+		if (i == 0 || !wordByte(s[i-1])) && rest != "" && (digit(rest[0]) || len(rest) > 1 && strings.IndexByte(" .-_/#", rest[0]) >= 0 && digit(rest[1])) {
+			return true
+		}
+		next := strings.Index(rest, word)
+		if next < 0 {
+			break
+		}
+		i += len(word) + next
+	}
+	return false
+}
+
+// plainWord is the length of the word of letters and digits of ASCII that s
+// begins with.
+func plainWord(s string) int {
+	n := 0
+	for n < len(s) && (lower(s[n]|0x20) || digit(s[n])) {
+		n++
+	}
+	return n
+}
+
+func isLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" }
