@@ -38,7 +38,8 @@ stays with the index until its embedder or its analyzer is another.
 --answers has the questions answered as "kb ask" does, and says for any model
 how many answers hold the expected text, how many of the cited passages are of
 the source and how many answers cite it, how many claims are borne out, and what
-was refused rightly and wrongly. --min takes contains, citation_precision,
+was refused rightly and wrongly: below the floor, as in the other table, or by
+the model, which found no answer. --min takes contains, citation_precision,
 citation_recall, supported, refusal, precision and answered then.
 
 Reads:   {"q":…,"must_contain":"text" or […],"source":"path or glob" or […],"passages":[…],"tags":[…],"id":…}

@@ -96,6 +96,8 @@ func TestRewriteOffline(t *testing.T) {
 		{turns, "What about backups?", "How are keys rotated? What about backups?"},
 		{turns, "Where are backups kept?", "Where are backups kept?"},
 		{zh, "它要多久？", "密钥怎么轮换？ 它要多久？"},
+		{zh, "她电话多少", "密钥怎么轮换？ 她电话多少"},
+		{zh, "其他人的电话", "其他人的电话"},
 		{zh, "备份呢？", "密钥怎么轮换？ 备份呢？"},
 		{zh, "备份放在哪里？", "备份放在哪里？"},
 	} {

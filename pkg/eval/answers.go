@@ -262,7 +262,7 @@ func CheckAnswers(gates []Gate, r *AnswerReport) []*Outcome {
 
 // WriteAnswerTable writes reports as a Markdown table, a model a row.
 func WriteAnswerTable(w io.Writer, reports []*AnswerReport) error {
-	rows := [][]string{{"model", "questions", "expected text", "citation P / R", "claims supported", "refusal P / R", "false refusals", "incomplete", "p50", "p95"}}
+	rows := [][]string{{"model", "questions", "expected text", "citation P / R", "claims supported", "answer refusal P / R", "answers refused wrongly", "incomplete", "p50", "p95"}}
 	for _, r := range reports {
 		rows = append(rows, []string{
 			cell(r.Model), fmt.Sprint(r.Questions), figure(r.Contains, 3), figure(r.CitationPrecision, 2) + " / " + figure(r.CitationRecall, 2),

@@ -28,7 +28,10 @@ import (
 // least nearlyAsGood of it. Below a heading that is what the question is about
 // (it names the identifier ERR-5023, or holds headingCoverage of the question),
 // each sentence and row of a table counts as holding what the heading holds; a
-// question that the note asks itself is a heading of its answer (asked.go).
+// question that the note asks itself is a heading of its answer (asked.go), and
+// what leads in a list one of its items. A list is written as a whole where its
+// heading or its lead is what the question is about, and steps where two of
+// them would be.
 // Words that only ask (多少, how many) are none of the question's. If no
 // sentence of any passage covers minCoverage, it writes nothing, which is a
 // refusal.
@@ -67,6 +70,7 @@ type Extractor struct{}
 
 const (
 	maxSentences    = 3
+	maxItems        = 10 // of a list that is written as a whole
 	passageWeight   = 0.5
 	contextWeight   = 0.8
 	neighbourWeight = 0.3
@@ -80,7 +84,7 @@ const (
 func NewExtractor() *Extractor { return &Extractor{} }
 
 // Name identifies the method and its version.
-func (*Extractor) Name() string { return "kb-extract-5" }
+func (*Extractor) Name() string { return "kb-extract-6" }
 
 // Offline is true: sentences are copied, no model is called.
 func (*Extractor) Offline() bool { return true }
@@ -134,6 +138,9 @@ type sentence struct {
 	text     string // for reading
 	columns  string // the head of its table, which goes before the first of its rows
 	key      string // equal sentences have equal keys
+	list     int    // of its passage; 0: none
+	step     bool   // of a numbered list
+	together bool   // it is not said without the rest of its list
 	score    float64
 	coverage float64
 }
@@ -148,6 +155,7 @@ func extract(req model.Request) []sentence {
 	if !slices.ContainsFunc(all, func(s sentence) bool { return s.coverage >= minCoverage }) {
 		return nil
 	}
+	placed := slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b sentence) int {
 		switch {
 		case a.score > b.score:
@@ -159,14 +167,32 @@ func extract(req model.Request) []sentence {
 	})
 	var picked []sentence
 	for _, s := range all {
-		if len(picked) == maxSentences || len(picked) > 0 && s.score < nearlyAsGood*picked[0].score {
+		if len(picked) >= maxSentences || len(picked) > 0 && s.score < nearlyAsGood*picked[0].score {
 			break
 		}
-		if s.coverage > 0 && !repeats(picked, s) {
+		ofList := func(o sentence) bool { return o.n == s.n && o.list == s.list }
+		switch {
+		case s.coverage == 0 || repeats(picked, s):
+		case s.together || s.step && slices.ContainsFunc(picked, ofList):
+			picked = slices.DeleteFunc(picked, ofList)
+			picked = append(picked, list(placed, ofList)...)
+		default:
 			picked = append(picked, s)
 		}
 	}
 	return picked
+}
+
+// list are the sentences of a list and what leads it in, or as many of them as
+// can be read at a glance.
+func list(placed []sentence, of func(sentence) bool) []sentence {
+	var out []sentence
+	for _, s := range placed {
+		if of(s) && len(out) <= maxItems {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // repeats says whether a sentence, or one that contains it, is there already.
@@ -179,6 +205,7 @@ func repeats(picked []sentence, s sentence) bool {
 // question is what sentences are scored by.
 type question struct {
 	terms  []string
+	joint  map[string]string // a word that stands for a term and its neighbour
 	idf    []float64
 	total  float64
 	number bool    // a number or a date is asked for
@@ -189,7 +216,7 @@ func newQuestion(req model.Request) *question {
 	q := &question{terms: text.ContentTerms(analyzer(), req.Question), number: asksNumber(req.Question)}
 	var estimate func(string) float64
 	q.terms = slices.DeleteFunc(q.terms, func(t string) bool { return isPart(t, req.Terms) })
-	q.terms = append(q.terms, joined(req)...)
+	q.join(req)
 	for _, t := range q.terms {
 		idf, ok := req.Terms[t]
 		if !ok {
@@ -207,15 +234,19 @@ func newQuestion(req model.Request) *question {
 	return q
 }
 
-// joined are the terms that the search made of two words of the question.
-func joined(req model.Request) []string {
-	var out []string
+// join takes up what the search made of two words of the question: an
+// identifier is a term, and another word stands for the two.
+func (q *question) join(req model.Request) {
+	q.joint = map[string]string{}
 	for _, j := range text.Joints(req.Question) {
-		if _, ok := req.Terms[j.Term]; ok {
-			out = append(out, j.Term)
+		if _, known := req.Terms[j.Term]; known && j.Number != "" {
+			q.terms = append(q.terms, j.Term)
+		} else if known {
+			for _, t := range analyzer().QueryTerms(j.Name) {
+				q.joint[t] = j.Term
+			}
 		}
 	}
-	return out
 }
 
 // isPart says whether a term is only a part of an identifier that the index
@@ -271,7 +302,7 @@ func (q *question) share(sets ...map[string]bool) float64 {
 	}
 	sum := 0.0
 	for i, t := range q.terms {
-		if slices.ContainsFunc(sets, func(tokens map[string]bool) bool { return tokens[t] }) {
+		if slices.ContainsFunc(sets, func(tokens map[string]bool) bool { return tokens[t] || tokens[q.joint[t]] }) {
 			sum += q.idf[i]
 		}
 	}
@@ -288,24 +319,23 @@ func (q *question) sentences(p record.Passage) []sentence {
 	var out []sentence
 	for i, at := range placed {
 		own := q.share(at.tokens)
-		s := sentence{n: p.N, text: at.text, columns: at.columns, key: key(at.text), coverage: own}
+		s := sentence{n: p.N, text: at.text, columns: at.columns, key: key(at.text), coverage: own, list: at.list, step: at.step, together: at.lead}
 		if q.isSubject(at.near) {
 			s.coverage = q.share(at.tokens, at.near)
-			own = s.coverage
+			own, s.together = s.coverage, at.list > 0
 		}
 		if s.key == "" {
 			continue
 		}
-		var before, behind map[string]bool
+		around := []map[string]bool{at.tokens, at.above}
 		if i > 0 {
-			before = placed[i-1].tokens
+			around = append(around, placed[i-1].tokens)
 		}
-		if i+1 < len(placed) {
-			behind = placed[i+1].tokens
+		for j := i + 1; j < len(placed) && (j == i+1 || at.lead && placed[j].list == at.list); j++ {
+			around = append(around, placed[j].tokens)
 		}
 		headed := q.share(at.tokens, at.above)
-		s.score = own + contextWeight*(headed-own) +
-			neighbourWeight*(q.share(at.tokens, at.above, before, behind)-headed) + passageWeight*standing
+		s.score = own + contextWeight*(headed-own) + neighbourWeight*(q.share(around...)-headed) + passageWeight*standing
 		if q.number && hasNumber(at.text) {
 			s.score *= numberBonus
 		}

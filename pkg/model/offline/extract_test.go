@@ -82,6 +82,32 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// A list is written as a whole where its heading or its lead is asked about, in
+// its order; of plain text each line that was not wrapped is a sentence.
+func TestExtractLists(t *testing.T) {
+	queue := record.Passage{Title: "Queue", Text: "## Queue does not drain\n\nDo not restart the broker; it loses messages. Instead:\n\n- look at the consumers\n- call Priya\n\nOther matters: none.\n"}
+	steps := record.Passage{Title: "Boiler", Text: "## Low pressure\n\nTo top it up:\n\n1. Switch the boiler off.\n2. Open the valve under the boiler.\n3. Close it at 1.8 bar.\n"}
+	code := record.Passage{Title: "警报", Text: "磁盘超过 90% 时先清理原始文件，命令是：\n\n```bash\nfind /data -delete\n```\n"}
+	bike := record.Passage{Path: "bike.txt", Text: "Frame number 2213\nTyre pressure: front 4.0 bar, rear 4.5 bar\nChain replaced in March\n"}
+	prose := record.Passage{Path: "a.TXT", Text: "The valve of the second boiler in the cellar was\nreplaced by Marta Silva on a Monday, and nobody\nknows why.\n"}
+	for _, c := range []struct {
+		question string
+		passage  record.Passage
+		want     string
+	}{
+		{"may I restart the broker?", queue, "Do not restart the broker; it loses messages. [1]\nInstead: [1]\n\nlook at the consumers [1]\n\ncall Priya [1]"},
+		{"who is Priya", queue, "call Priya [1]"},
+		{"the boiler is off", steps, "To top it up: [1]\n\nSwitch the boiler off. [1]\nOpen the valve under the boiler. [1]\nClose it at 1.8 bar. [1]"},
+		{"磁盘满了清理什么", code, "磁盘超过 90% 时先清理原始文件，命令是：[1]\n\n`find /data -delete` [1]"},
+		{"rear tyre pressure", bike, "Tyre pressure: front 4.0 bar, rear 4.5 bar [1]"},
+		{"who replaced the valve", prose, "The valve of the second boiler in the cellar was replaced by Marta Silva on a Monday, and nobody knows why. [1]"},
+	} {
+		if got := generated(t, c.question, c.passage); got != c.want {
+			t.Errorf("%s: %q", c.question, got)
+		}
+	}
+}
+
 func TestExtractOnce(t *testing.T) {
 	p := record.Passage{Text: "建议每天学习 45 分钟。"}
 	overlapping := record.Passage{Text: "习 45 分钟。\n\n每天学习时间由学员自定。"}

@@ -33,6 +33,7 @@ func place(p record.Passage) []placedSentence {
 	}
 	var out []placedSentence
 	var asked asked
+	led := map[int]map[string]bool{} // what leads in a list
 	for _, r := range readable(p) {
 		switch {
 		case r.heading || slices.Contains(headings, key(r.text)):
@@ -45,6 +46,11 @@ func place(p record.Passage) []placedSentence {
 			if asked.answers(r) {
 				s.text = cutAnswerLabel(r.text)
 				s.above, s.near = union(above, asked.tokens), union(near, asked.tokens)
+			}
+			if r.lead {
+				led[r.list] = union(s.tokens, led[r.list])
+			} else if r.list > 0 {
+				s.above, s.near = union(s.above, led[r.list]), union(s.near, led[r.list])
 			}
 			if r.columns != "" {
 				s.above = union(s.above, tokenSet(r.columns))
