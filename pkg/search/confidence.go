@@ -139,7 +139,8 @@ func (r *run) foreign(found []*candidate) bool {
 // byWords is the confidence from words alone.
 func (r *run) byWords(found []*candidate) float64 {
 	terms, idf := r.content()
-	share := r.share(found, terms, idf)
+	best, chunks := r.about(found[:min(judged, len(found))])
+	share := r.share(best, terms, idf)
 	if share == 0 {
 		return 0
 	}
@@ -151,7 +152,7 @@ func (r *run) byWords(found []*candidate) float64 {
 		words = text.HanShare(r.query.Text)
 		s[SignalWords] = words
 	}
-	return confidence(share, len(terms), r.pool(), unknown, words)
+	return confidence(share, len(terms), chunks, unknown, words)
 }
 
 func confidence(share float64, terms, chunks int, unknown, words float64) float64 {
@@ -190,31 +191,28 @@ func (r *run) share(found []*candidate, terms []string, idf []float64) float64 {
 		return 0
 	}
 	best := 0.0
-	for _, c := range found[:min(judged, len(found))] {
-		if !r.isAbout(c) {
-			continue
-		}
+	for _, c := range found {
 		best = max(best, bm25.Text(terms, idf, r.tokensOf(c), r.lexical.AvgLen))
 	}
 	return best / ideal
 }
 
-// isAbout says whether a hit holds anything that the question names.
-func (r *run) isAbout(c *candidate) bool {
-	return len(r.names) == 0 || slices.ContainsFunc(r.names, func(name string) bool { return slices.Contains(r.tokensOf(c), name) })
-}
-
-// pool is how many chunks the question may have been answered from by chance:
-// all of them, or those that hold what it names.
-func (r *run) pool() int {
-	n := 0
+// about are those of the hits that hold anything that the question names, and
+// how many chunks they may be among by chance; all where none does, as a name
+// that many chunks hold does not go before other words.
+func (r *run) about(found []*candidate) (hits []*candidate, chunks int) {
+	for _, c := range found {
+		if slices.ContainsFunc(r.names, func(name string) bool { return slices.Contains(r.tokensOf(c), name) }) {
+			hits = append(hits, c)
+		}
+	}
+	if len(hits) == 0 {
+		return found, r.lexical.N
+	}
 	for _, name := range r.names {
-		n += r.lexical.DF[name]
+		chunks += r.lexical.DF[name]
 	}
-	if n == 0 {
-		return r.lexical.N
-	}
-	return min(n, r.lexical.N)
+	return hits, min(chunks, r.lexical.N)
 }
 
 // standout is how much nearer the first is than the others are on average.
