@@ -204,7 +204,7 @@ func TestSaveChangesTheFloorAlone(t *testing.T) {
 	}
 	tx.SetRoots([]record.Root{{Path: "notes", Documents: 1}})
 	tx.SetSkipped([]record.Skipped{{Path: "b.pdf", Reason: "a scan"}})
-	before, err := tx.Commit(ctx, store.Settings{Analyzer: "ngram-1"})
+	before, err := tx.Commit(ctx, store.Settings{Analyzer: "ngram-2"})
 	if err != nil {
 		t.Fatal(err)
 	}

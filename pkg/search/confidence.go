@@ -148,7 +148,7 @@ func (r *run) byWords(found []*candidate) float64 {
 	s := r.query.Signals
 	s[SignalShare], s[SignalTerms], s[SignalUnknown] = share, float64(len(terms)), unknown
 	words := 0.0
-	if r.analyzer.Name() == text.GSE {
+	if strings.HasPrefix(r.analyzer.Name(), "gse") {
 		words = text.HanShare(r.query.Text)
 		s[SignalWords] = words
 	}

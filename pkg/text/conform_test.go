@@ -10,7 +10,7 @@ import (
 // analyzers are all of them; each passes the same suite.
 func analyzers(t *testing.T) []Analyzer {
 	var out []Analyzer
-	for _, name := range []string{"ngram-1", "gse-1"} {
+	for _, name := range []string{DefaultAnalyzer, GSE} {
 		a, err := NewAnalyzer(name)
 		if err != nil || a.Name() != name {
 			t.Fatalf("NewAnalyzer(%q): %v, %v", name, a, err)
@@ -38,6 +38,8 @@ func TestWhatIsFoundByWhat(t *testing.T) {
 		{"rotating", "keys are rotated", "rotated"}, {"Bob's", "bob", "bob"}, {"the US", "the U.S. office", "U.S"},
 		{"e-mail", "send an email", "email"}, {"ПРИВЕТ", "привет!", "привет"}, {"안녕", "안녕하세요", "안녕"},
 		// forms of Unicode
+		{"cafe", "the Café", "Café"}, {"Café", "the cafe", "cafe"}, {"resume", "two résumés", "résumés"}, {"Strasse", "Hauptstraße, Straße", "Straße"},
+		{"Lodz", "in Łódź", "Łódź"}, {"ha noi", "Hà Nội", "Hà|Nội"}, {"кофейня", "кофейня", "кофейня"}, {"tag: beyonce-tour", "Beyoncé-Tour", "Beyoncé-Tour"},
 		{"cafe\u0301", "caf\u00e9", "caf\u00e9"}, {"caf\u00e9", "a cafe\u0301 is", "cafe\u0301"}, {"ＡＢＣ１２３", "abc123", "abc123"},
 		{"abc123", "（ＡＢＣ１２３）", "ＡＢＣ１２３"}, {"ガス", "ｶﾞｽの", "ｶﾞｽ"}, {"zero", "ze\u200bro", "ze\u200bro"},
 		// Chinese, in both scripts

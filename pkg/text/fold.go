@@ -31,11 +31,14 @@ type folded struct {
 	humps []int
 }
 
-func fold(s string) folded {
+func fold(s string) folded { return foldLetters(s, false) }
+
+// foldLetters is fold, and to base letters, too: Café is cafe, Straße strasse.
+func foldLetters(s string, toBase bool) folded {
 	if isASCII(s) {
 		return foldASCII(s)
 	}
-	f := folder{trad: simplified(), held: none}
+	f := folder{trad: simplified(), toBase: toBase, held: none}
 	f.out.Grow(len(s))
 	mixed := false
 	for len(s) > 0 {
@@ -103,9 +106,10 @@ func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // folder lowers and simplifies text that is normalised already.
 type folder struct {
-	trad  *charTable
-	out   strings.Builder
-	humps []int
+	trad   *charTable
+	toBase bool
+	out    strings.Builder
+	humps  []int
 	// the last two runes, one of them not yet written: whether an upper case
 	// letter is a hump depends on the letter behind it
 	before, held rune
@@ -149,6 +153,10 @@ func (f *folder) emit(next rune) {
 		}
 	default:
 		r = unicode.ToLower(r)
+		if f.toBase {
+			f.out.WriteString(baseLetters(r))
+			return
+		}
 	}
 	f.out.WriteRune(r)
 }

@@ -21,9 +21,9 @@ func (a *analyzer) Marks(s, question string, terms map[string]float64) [][2]int 
 			shown[token] = true
 		}
 	}}
-	scan(fold(question), &w)
+	scan(a.fold(question), &w)
 
-	f, source := foldedFrom(s)
+	f, source := a.foldedFrom(s)
 	var found [][2]int
 	w = a.writer()
 	w.marks = &marker{see: func(token string, at [2]int) {
@@ -79,7 +79,7 @@ type sourceMap struct{ start, end []int }
 // part between two of its boundaries. Where folding acts across one (an
 // invisible character stood between a letter and its mark) nothing is returned,
 // as no place in the original is certain then.
-func foldedFrom(s string) (folded, sourceMap) {
+func (a *analyzer) foldedFrom(s string) (folded, sourceMap) {
 	var out strings.Builder
 	var m sourceMap
 	for at := 0; at < len(s); {
@@ -87,14 +87,14 @@ func foldedFrom(s string) (folded, sourceMap) {
 		if n <= 0 {
 			n = len(s) - at
 		}
-		piece := Normalize(s[at : at+n])
+		piece := a.fold(s[at : at+n]).text
 		out.WriteString(piece)
 		for range len(piece) {
 			m.start, m.end = append(m.start, at), append(m.end, at+n)
 		}
 		at += n
 	}
-	f := fold(s)
+	f := a.fold(s)
 	if f.text != out.String() {
 		return folded{}, sourceMap{}
 	}

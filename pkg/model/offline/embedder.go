@@ -64,7 +64,10 @@ var errBlank = errors.New("text is blank")
 
 // NewEmbedder returns the offline embedder. It needs no configuration and has
 // no state but a cache of word stems; it is safe for many goroutines at once.
-func NewEmbedder() *Embedder { return &Embedder{text.NewNGram()} }
+func NewEmbedder() *Embedder {
+	a, _ := text.NewAnalyzer("ngram-1") // its tokens are part of the model
+	return &Embedder{a}
+}
 
 // Info names the model; there is no base URL and no prefix.
 func (e *Embedder) Info() model.Info { return model.Info{Model: embedderModel} }

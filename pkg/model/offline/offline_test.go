@@ -62,7 +62,7 @@ func TestVectorsAreTheSameEverywhere(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	modeltest.Embedder(t, NewEmbedder())
-	q := &record.Query{ID: "q", Text: "where does the heron stand?", Analyzer: "ngram-1"}
+	q := &record.Query{ID: "q", Text: "where does the heron stand?", Analyzer: "ngram-2"}
 	modeltest.Reranker(t, NewReranker(), q, []*record.Hit{
 		{ID: "a", Text: "The kettle is on the stove."}, {ID: "b", Text: "A heron stands in the reeds."}})
 	modeltest.Generator(t, NewExtractor(), model.Request{

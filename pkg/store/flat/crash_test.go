@@ -273,9 +273,9 @@ func TestAnalyzerChanges(t *testing.T) {
 	docs := g.Docs(30)
 	s := flat.New(filepath.Join(t.TempDir(), "index.jsonl.zst"))
 	storetest.Write(t, s, store.Settings{Analyzer: "ngram"}, docs...)
-	storetest.Write(t, s, store.Settings{Analyzer: "ngram-1"})
+	storetest.Write(t, s, store.Settings{Analyzer: "ngram-2"})
 	report, err := s.Verify(t.Context())
-	if err != nil || len(report.Faults) > 0 || report.Info.Analyzer != "ngram-1" || report.Info.Chunks == 0 {
+	if err != nil || len(report.Faults) > 0 || report.Info.Analyzer != "ngram-2" || report.Info.Chunks == 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

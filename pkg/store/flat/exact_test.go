@@ -93,7 +93,7 @@ func TestNearestIsExact(t *testing.T) {
 			docs := documents(vectors)
 			ref := storetest.NewReference(docs...)
 			path := filepath.Join(t.TempDir(), "index.jsonl.zst")
-			storetest.Write(t, flat.New(path), store.Settings{Model: "m", Dim: dim, Analyzer: "ngram-1"}, docs...)
+			storetest.Write(t, flat.New(path), store.Settings{Model: "m", Dim: dim, Analyzer: "ngram-2"}, docs...)
 			for i, s := range []*flat.Store{flat.New(path), flat.New(path, flat.Resident(1<<40))} {
 				r := storetest.Open(t, s)
 				for _, k := range []int{1, 2, 10, 100, 5000} {
@@ -123,7 +123,7 @@ func TestKeepsBits(t *testing.T) {
 	docs := documents(families(rng, 100, 30)["random"])
 	docs[0].Chunks[0].Vector[3] *= 1.0001 // no longer of unit length
 	path := filepath.Join(t.TempDir(), "index.jsonl.zst")
-	settings := store.Settings{Model: "m", Dim: 100, Analyzer: "ngram-1"}
+	settings := store.Settings{Model: "m", Dim: 100, Analyzer: "ngram-2"}
 	storetest.Write(t, flat.New(path), settings, docs...)
 	r := storetest.Open(t, flat.New(path))
 	i := 0

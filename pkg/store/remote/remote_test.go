@@ -213,7 +213,7 @@ func TestAnalyzer(t *testing.T) {
 	docs := g.Docs(10)
 	_, s := client(d, &now)
 	settings := g.Settings()
-	settings.Analyzer = "gse-1"
+	settings.Analyzer = "gse-2"
 	storetest.Write(t, s, settings, docs[:9]...)
 	storetest.Write(t, s, g.Settings(), docs[9])
 	storetest.Check(t, s, g, storetest.NewReference(docs...))

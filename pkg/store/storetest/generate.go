@@ -52,7 +52,7 @@ func (g *Generator) noise(n int, size float64) []float64 {
 
 // Settings are those of an index of the generated documents.
 func (g *Generator) Settings() store.Settings {
-	s := store.Settings{Analyzer: "ngram-1"}
+	s := store.Settings{Analyzer: "ngram-2"}
 	if g.Dim > 0 {
 		s.Model, s.BaseURL, s.Dim = "test-model", "https://models.example/v1", g.Dim
 	}

@@ -118,7 +118,7 @@ func testNothing(t *testing.T, s store.Store) {
 	if s.Name() == "" {
 		t.Error("no name")
 	}
-	info := change(t, s, store.Settings{Analyzer: "ngram-1"}, func(tx store.Tx) {
+	info := change(t, s, store.Settings{Analyzer: "ngram-2"}, func(tx store.Tx) {
 		if tx.Reader() != nil {
 			t.Error("a reader of nothing")
 		}

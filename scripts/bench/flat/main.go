@@ -174,7 +174,7 @@ func write(ctx context.Context, dim, rows int, from, index string) (*written, er
 
 func commit(ctx context.Context, tx store.Tx, dim int, out *written, began time.Time, cpu time.Duration) error {
 	put := time.Now()
-	info, err := tx.Commit(ctx, store.Settings{Model: model, BaseURL: baseURL, Dim: dim, Analyzer: "ngram-1"})
+	info, err := tx.Commit(ctx, store.Settings{Model: model, BaseURL: baseURL, Dim: dim, Analyzer: "ngram-2"})
 	out.Put, out.Commit, out.CPU, out.Size = ms(put.Sub(began)), ms(time.Since(put)), ms(cpuTime()-cpu), info.Size
 	return err
 }

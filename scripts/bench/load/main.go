@@ -161,7 +161,7 @@ func (l *load) index(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = tx.Commit(ctx, store.Settings{Model: model, BaseURL: l.embed, Dim: l.dim, Analyzer: "ngram-1"})
+	_, err = tx.Commit(ctx, store.Settings{Model: model, BaseURL: l.embed, Dim: l.dim, Analyzer: "ngram-2"})
 	return err
 }
 
