@@ -31,7 +31,7 @@ import (
 // question that the note asks itself is a heading of its answer (asked.go), and
 // what leads in a list one of its items. A list is written as a whole where its
 // heading or its lead is what the question is about, and steps where two of
-// them would be.
+// them would be; of a long list the beginning, unless the best are behind it.
 // Words that only ask (多少, how many) are none of the question's. If no
 // sentence of any passage covers minCoverage, it writes nothing, which is a
 // refusal.
@@ -171,11 +171,11 @@ func extract(req model.Request) []sentence {
 			break
 		}
 		ofList := func(o sentence) bool { return o.n == s.n && o.list == s.list }
-		switch {
+		switch whole := list(placed, ofList); {
 		case s.coverage == 0 || repeats(picked, s):
-		case s.together || s.step && slices.ContainsFunc(picked, ofList):
-			picked = slices.DeleteFunc(picked, ofList)
-			picked = append(picked, list(placed, ofList)...)
+		case (s.together || s.step && slices.ContainsFunc(picked, ofList)) && holds(whole, s) &&
+			!slices.ContainsFunc(picked, func(o sentence) bool { return ofList(o) && !holds(whole, o) }):
+			picked = append(slices.DeleteFunc(picked, ofList), whole...)
 		default:
 			picked = append(picked, s)
 		}
@@ -193,6 +193,12 @@ func list(placed []sentence, of func(sentence) bool) []sentence {
 		}
 	}
 	return out
+}
+
+// holds says whether a list, of which only the beginning may be written, has a
+// sentence.
+func holds(list []sentence, s sentence) bool {
+	return slices.ContainsFunc(list, func(o sentence) bool { return o.key == s.key })
 }
 
 // repeats says whether a sentence, or one that contains it, is there already.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -90,11 +91,13 @@ func TestExtractLists(t *testing.T) {
 	code := record.Passage{Title: "警报", Text: "磁盘超过 90% 时先清理原始文件，命令是：\n\n```bash\nfind /data -delete\n```\n"}
 	bike := record.Passage{Path: "bike.txt", Text: "Frame number 2213\nTyre pressure: front 4.0 bar, rear 4.5 bar\nChain replaced in March\n"}
 	prose := record.Passage{Path: "a.TXT", Text: "The valve of the second boiler in the cellar was\nreplaced by Marta Silva on a Monday, and nobody\nknows why.\n"}
+	names := record.Passage{Path: "guests.txt", Text: strings.Repeat("The committee of the house met in the long room on a day\n", 10) + "\nAlice\nBob\nCharlotte\nDavid\nEmily\nFrederick\nGeorgina\nHarriet\n"}
 	for _, c := range []struct {
 		question string
 		passage  record.Passage
 		want     string
 	}{
+		{"Alice", names, "Alice [1]"},
 		{"may I restart the broker?", queue, "Do not restart the broker; it loses messages. [1]\nInstead: [1]\n\nlook at the consumers [1]\n\ncall Priya [1]"},
 		{"who is Priya", queue, "call Priya [1]"},
 		{"the boiler is off", steps, "To top it up: [1]\n\nSwitch the boiler off. [1]\nOpen the valve under the boiler. [1]\nClose it at 1.8 bar. [1]"},
@@ -105,6 +108,25 @@ func TestExtractLists(t *testing.T) {
 		if got := generated(t, c.question, c.passage); got != c.want {
 			t.Errorf("%s: %q", c.question, got)
 		}
+	}
+}
+
+// Of a long list the beginning is written, but never in place of what was asked.
+func TestExtractLongLists(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("## Release\n\nIt goes like this:\n\n")
+	for i := range 20 {
+		fmt.Fprintf(&b, "%d. Do the thing of step %c.\n", i+1, 'a'+i)
+		if i == 15 {
+			b.WriteString("17. Rotate the signing key.\n18. Copy the signing key.\n")
+		}
+	}
+	p := record.Passage{Title: "Release", Text: b.String()}
+	if got, want := generated(t, "rotate or copy the signing key", p), "Rotate the signing key. [1]\nCopy the signing key. [1]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := generated(t, "what is a release", p); strings.Count(got, "\n") != maxItems+1 {
+		t.Errorf("%q", got)
 	}
 }
 

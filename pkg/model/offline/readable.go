@@ -183,12 +183,14 @@ func goesOn(line string) bool {
 func wrapped(line, next string, width int) bool {
 	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\n')+1:])
 	next = strings.TrimSpace(next)
-	first, _, _ := strings.Cut(next, " ")
+	first := next[:len(next)-len(strings.TrimLeftFunc(next, isNoSpace))]
 	if r, n := utf8.DecodeRuneInString(next); r >= 0x2e80 {
 		first = next[:n]
 	}
 	return width >= narrow && columns(line)+1+columns(first) > width
 }
+
+func isNoSpace(r rune) bool { return !unicode.IsSpace(r) }
 
 // wrapWidth is the width that most lines of a text with a line behind them are
 // wrapped to; 0 if there is none.
