@@ -478,13 +478,15 @@ func TestUnknownNames(t *testing.T) {
 // another number than in the notes is missing.
 func TestTwoWordsAsOne(t *testing.T) {
 	o := offlineIndex(t, chunk("a", "PAY-1102: the bank says no"), chunk("b", "Rollback: run it again"),
-		chunk("c", "INC-88: the certificate was too old"), chunk("d", "Week 42: holidays"))
+		chunk("c", "INC-88: the certificate was too old"), chunk("d", "Week 42: holidays"), chunk("e", "Visitors over 65 pay half, those who weigh 30 nothing"))
 	for question, want := range map[string]string{
 		"pay 1102 means what":        "a [pay1102] []",
 		"how do i roll back a build": "b [] []",
 		"inc 91 certificate":         "c [] [inc 91]",
 		"holidays in week 53":        "d [] [week 53]",
 		"holidays in week 42":        "d [] []",
+		"do visitors over 70 pay?":   "e [] []", // no names
+		"visitors who weigh 20":      "e [] []",
 	} {
 		q, hits := ask(t, o, question, Params{})
 		if got := fmt.Sprint(hits[0].Path, " ", q.Identifiers, " ", q.Missing); got != want {

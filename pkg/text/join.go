@@ -54,21 +54,34 @@ func Join(question string, known func(term string) bool) string {
 	return question
 }
 
-// Counts says whether s has the word of a joint with another number: "Week 42"
-// where week 53 is asked about, INC-88 where it is inc 91.
+// Counts says whether s has the word of a joint as a name with another number:
+// "Week 42" where week 53 is asked about, INC-88 where it is inc 91. A small word
+// with a space behind is none, nor is one that stands before amounts: who is over
+// 70 is asked about where notes say "over 65".
 func (j Joint) Counts(s string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(j.Name), " ")
-	s = Normalize(s)
-	for i := strings.Index(s, word); i >= 0; {
-		rest := s[i+len(word):]
-		if (i == 0 || !wordByte(s[i-1])) && rest != "" && (digit(rest[0]) || len(rest) > 1 && strings.IndexByte(" .-_/#", rest[0]) >= 0 && digit(rest[1])) {
+	word, _, _ := strings.Cut(j.Name, " ")
+	if beforeAmounts(strings.ToLower(word)) {
+		return false
+	}
+	for i := 0; i+len(word) < len(s); i++ {
+		if i > 0 && wordASCII(s[i-1]) || !strings.EqualFold(s[i:i+len(word)], word) {
+			continue
+		}
+		rest, named := s[i+len(word):], !lower(s[i])
+		if digit(rest[0]) || len(rest) > 1 && digit(rest[1]) && (named && rest[0] == ' ' || strings.IndexByte(".-_/#", rest[0]) >= 0) {
 			return true
 		}
-		next := strings.Index(rest, word)
-		if next < 0 {
-			break
-		}
-		i += len(word) + next
+	}
+	return false
+}
+
+// beforeAmounts says whether a word stands before amounts, and names nothing.
+func beforeAmounts(word string) bool {
+	switch word {
+	case "over", "under", "above", "below", "within", "after", "before", "until", "till", "since", "past", "beyond",
+		"between", "around", "nearly", "almost", "exactly", "only", "least", "most", "every", "each", "all", "per",
+		"first", "last", "next", "another", "more", "less", "up", "aged", "age":
+		return true
 	}
 	return false
 }

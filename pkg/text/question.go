@@ -148,7 +148,7 @@ func Numbers(question string) []string {
 	for _, w := range strings.FieldsFunc(question, func(r rune) bool {
 		return r >= utf8.RuneSelf || !wordASCII(byte(r)) && !strings.ContainsRune(".,-", r)
 	}) {
-		if len(w) > 1 && strings.Trim(w, digits) == "" {
+		if w = strings.Trim(w, ".,-"); len(w) > 1 && strings.Trim(w, digits) == "" {
 			out = append(out, w)
 		}
 	}

@@ -23,6 +23,19 @@ func TestContentTerms(t *testing.T) {
 	}
 }
 
+func TestNumbers(t *testing.T) {
+	for question, want := range map[string]string{
+		"In 2077, or 2078?":                 "2077 2078",
+		"the rent of 2077.":                 "2077",
+		"7 or 3.14 or 10,000 on 2024-05-01": "",
+		"2077年v12":                          "2077",
+	} {
+		if got := strings.Join(Numbers(question), " "); got != want {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for question, want := range map[string]string{
 		"How do I configure Kubernetes autoscaling for sheaf-api?": "Kubernetes",
