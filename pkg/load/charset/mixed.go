@@ -42,21 +42,20 @@ func decodeMixed(data []byte) (Text, bool) {
 	return Text{}, false
 }
 
-// decodeLines reads what is not UTF-8 in the encoding of the name.
+// decodeLines reads what is not UTF-8 in the encoding of the name, in which it
+// was decoded without a fault.
 func decodeLines(data []byte, name string) Text {
+	enc, name, _ := byName(name)
+	decoder := enc.NewDecoder()
 	var joined []byte
-	bad, nuls := 0, 0
 	for line := range bytes.Lines(data) {
-		as := "UTF-8"
 		if !nearlyUTF8(line) {
-			as = name
+			line, _ = decoder.Bytes(line)
 		}
-		t, _ := decodeAs(line, as) // the same bytes decoded a moment ago
-		joined = append(joined, t.Text...)
-		bad, nuls = bad+t.Bad, nuls+t.NULs
+		joined = append(joined, line...)
 	}
 	t, _ := decodeAs(joined, "UTF-8")
-	t.Encoding, t.Guessed, t.Bad, t.NULs = "UTF-8 and "+name, true, bad, nuls
+	t.Encoding, t.Guessed = "UTF-8 and "+name, true
 	return t
 }
 
