@@ -39,19 +39,23 @@ func Joints(question string) []Joint {
 // Join writes the joints that an index knows as one word: an identifier in
 // place of the two words, any other behind them.
 func Join(question string, known func(term string) bool) string {
-	joints := Joints(question)
-	for i := len(joints) - 1; i >= 0; i-- {
-		j := joints[i]
-		if !known(j.Term) {
-			continue
+	var out strings.Builder
+	at := 0
+	for _, j := range Joints(question) {
+		space := j.end - len(j.Number) - 1 // of an identifier
+		switch {
+		case !known(j.Term):
+		case j.Number != "":
+			out.WriteString(question[at:space])
+			at = space + 1
+		default:
+			out.WriteString(question[at:j.end])
+			out.WriteString(" " + strings.Replace(j.Name, " ", "", 1))
+			at = j.end
 		}
-		joined := strings.Replace(j.Name, " ", "", 1)
-		if j.Number == "" {
-			joined = j.Name + " " + joined
-		}
-		question = question[:j.end-len(j.Name)] + joined + question[j.end:]
 	}
-	return question
+	out.WriteString(question[at:])
+	return out.String()
 }
 
 // Counts says whether s has the word of a joint as a name with another number:

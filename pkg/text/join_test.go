@@ -8,6 +8,7 @@ func TestJoin(t *testing.T) {
 		{"how do I roll back?", "rollback", "how do I roll back rollback?"},
 		{"log ins of pay 1102 and pay 7", "pay1102 login", "log ins logins of pay1102 and pay 7"},
 		{"roll  back, roll-back, 12 back, to day", "rollback today 12back", ""},
+		{"roll back up pay 7 times", "rollback backup pay7", "roll back rollback up backup pay7 times"},
 		{"the set", "theset", ""},
 		{"é roll back", "rollback", "é roll back rollback"},
 	} {
