@@ -47,8 +47,8 @@ type Options struct {
 	// where the index is the one of the last build and yet something wrote to it
 	// since: a build by itself reads little of what did not change. May be nil.
 	Check func(context.Context) error
-	// Keeping is called when a build whose ctx ended goes on to keep vectors that
-	// cost requests; may be nil.
+	// Keeping is called, in a goroutine of its own, when the ctx of a build ends
+	// that goes on to keep vectors that cost requests; may be nil.
 	Keeping func()
 	// Program is the version of kb: another one reads everything again.
 	Program string
@@ -97,15 +97,18 @@ func Run(ctx context.Context, paths []string, o Options) ([]record.Record, index
 	}
 	documents := b.watch(load.Run(ctx, paths, o.Load))
 	chunks := embed.Run(ctx, chunk.Run(documents, o.Chunk), o.Embed)
-	k := &keeper{ctx: ctx, keeping: o.Keeping}
+	k := &keeper{ctx: ctx}
 	indexing := ctx
 	if keep {
 		chunks, indexing = k.until(chunks), k.index()
+		if o.Keeping != nil { // also where nothing is left but to write the index
+			defer context.AfterFunc(ctx, o.Keeping)()
+		}
 	}
 	reports, result, err := index.Run(indexing, chunks, o.Index)
 	switch {
 	case k.why != nil:
-		b.warnKept(result)
+		b.warnKept(result, err)
 		return nil, result, k.why
 	case err == nil:
 		b.save(ctx, paths, reports, result)

@@ -16,9 +16,8 @@ import (
 // interrupted. Its stream ends there, like a pipe that is cut, and the index
 // takes the documents that came whole, and removes nothing.
 type keeper struct {
-	ctx     context.Context // of the build
-	keeping func()          // see [Options.Keeping]
-	why     error           // why it ended early; nil while it did not
+	ctx context.Context // of the build
+	why error           // why it ended early; nil while it did not
 }
 
 // index is the context for the index, which outlives the interruption.
@@ -39,18 +38,21 @@ func (k *keeper) ends(err error) bool {
 	var failed *embed.AskError
 	if k.ctx.Err() != nil {
 		k.why = k.ctx.Err()
-		if k.keeping != nil {
-			k.keeping()
-		}
 	} else if errors.As(err, &failed) {
 		k.why = failed
 	}
 	return k.why != nil
 }
 
-// warnKept says what a build that ended early has left in the index.
-func (b *builder) warnKept(r index.Result) {
-	if n := r.Created + r.Updated; r.Written && n > 0 && b.o.Warn != nil {
+// warnKept says what a build that ended early has left in the index, or why
+// that is nothing.
+func (b *builder) warnKept(r index.Result, err error) {
+	n := r.Created + r.Updated
+	switch {
+	case b.o.Warn == nil:
+	case err != nil && !errors.Is(err, index.ErrNothing):
+		b.o.Warn(fmt.Sprintf("the vectors that came are not kept: %v", err))
+	case r.Written && n > 0:
 		b.o.Warn(fmt.Sprintf("%d of the documents had all their vectors and are kept; the next build asks for the rest", n))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"kb/pkg/model"
 	"kb/pkg/model/offline"
 	"kb/pkg/record"
+	"kb/pkg/store"
 	"kb/pkg/store/flat"
 )
 
@@ -67,7 +68,9 @@ func TestVectorsAreKept(t *testing.T) {
 	}
 }
 
-func testKept(t *testing.T, want error) {
+// fiveNotes makes a folder notes in an empty directory.
+func fiveNotes(t *testing.T) {
+	t.Helper()
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("notes", 0o700); err != nil {
 		t.Fatal(err)
@@ -77,6 +80,10 @@ func testKept(t *testing.T, want error) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func testKept(t *testing.T, want error) {
+	fiveNotes(t)
 	s := flat.New("index.zst")
 	e := &metered{Embedder: offline.NewEmbedder(), left: 3}
 	run := func() (index.Result, error) {
@@ -105,5 +112,41 @@ func testKept(t *testing.T, want error) {
 	e.left = 5
 	if result, err := run(); err != nil || result.Info.Documents != 4 || e.asked != 5 {
 		t.Fatalf("%d documents, %d texts asked for, error %v", result.Info.Documents, e.asked, err)
+	}
+}
+
+// beginning is a store in which something happens when a change begins.
+type beginning struct {
+	store.Store
+	before func() error
+}
+
+func (b beginning) Begin(ctx context.Context, wait bool) (store.Tx, error) {
+	if err := b.before(); err != nil {
+		return nil, err
+	}
+	return b.Store.Begin(ctx, wait)
+}
+
+// Who stops a build while the index is written is told that this takes its time,
+// and who runs out of disk, too, that nothing is kept.
+func TestKeepingAtTheEnd(t *testing.T) {
+	fiveNotes(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	keeping := make(chan bool)
+	e := &metered{Embedder: offline.NewEmbedder(), left: 5}
+	s := beginning{flat.New("index.zst"), func() error { cancel(); <-keeping; return nil }}
+	o := Options{Store: s, Embedder: e, Now: time.Now, Chunk: chunk.Options{Size: 100}, Keeping: func() { close(keeping) }}
+	if _, result, err := Run(ctx, []string{"notes"}, o); err != nil || !result.Written || result.Created != 5 {
+		t.Fatalf("%d documents kept, error %v", result.Created, err)
+	}
+
+	errFull := errors.New("no space left")
+	e.left, e.stop = 3, func() {}
+	warned := ""
+	o.Store = beginning{flat.New("other.zst"), func() error { return errFull }}
+	o.Warn = func(msg string) { warned = msg }
+	if _, _, err := Run(t.Context(), []string{"notes"}, o); !errors.Is(err, errQuota) || warned != "the vectors that came are not kept: no space left" {
+		t.Errorf("%v, warned of %q", err, warned)
 	}
 }
