@@ -44,8 +44,8 @@ type Options struct {
 	Tx   store.Tx
 	Lock bool
 	// Check reads the whole index and says whether it is damaged. It is called
-	// where the index is the one of the last build and yet something wrote to it
-	// since: a build by itself reads little of what did not change. May be nil.
+	// where something else than the last build wrote it: a build by itself reads
+	// little of what did not change. May be nil.
 	Check func(context.Context) error
 	// Keeping is called, in a goroutine of its own, when the ctx of a build ends
 	// that goes on to keep vectors that cost requests; may be nil.
@@ -193,21 +193,24 @@ func (b *builder) stamp(ctx context.Context) string {
 	return stamp
 }
 
-// checkTouched checks an index that is the one of the last build, but was
-// written to by something else, and notes that it was found whole.
+// checkTouched checks an index that something else than the last build wrote,
+// and notes that it was found whole.
 func (b *builder) checkTouched(ctx context.Context) error {
-	if b.o.Check == nil || b.last == nil || b.last.stamp == "" || b.last.version != b.info.Version {
+	if b.o.Check == nil || b.info.Version == "" {
 		return nil
 	}
 	stamp := b.stamp(ctx)
-	if stamp == b.last.stamp {
+	known := b.last != nil && b.last.version == b.info.Version
+	if known && stamp == b.last.stamp {
 		return nil
 	}
 	if err := b.o.Check(ctx); err != nil {
 		return err
 	}
-	b.last.stamp = stamp
-	b.keep(b.last)
+	if known {
+		b.last.stamp = stamp
+		b.keep(b.last)
+	}
 	return nil
 }
 

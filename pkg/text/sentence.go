@@ -17,13 +17,19 @@ import (
 // brackets and emphasis stay with it, and so do citation marks ("…。[1]"). It
 // also ends where a Markdown block does: at a blank line, behind a heading or
 // a table row, before a list item, quote, heading or fence, at each line inside
-// a fence, and at a page break.
+// a fence, and at a page break. The cells of a table row stay together: one that
+// is written as text, a | b, ends behind its citation marks alone.
 func Sentences(s string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		start := 0
 		for line := range sentenceLines(s) {
+			row := strings.Contains(s[line.start:line.end], " | ")
 			for end := range sentenceEnds(s, max(line.start, start), line.end) {
+				cited := s[end-1] == ']'
 				end = skipBlank(s, end, line.end)
+				if row && (end < line.end || !cited) {
+					continue
+				}
 				if !yield(start, end) {
 					return
 				}
@@ -292,7 +298,7 @@ func dotInside(s string, line, mark int, rest string) bool {
 func isAbbreviation(word string) bool {
 	switch word {
 	case "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "no", "nos", "fig", "figs", "eq", "ch", "sec",
-		"vol", "pp", "p", "ed", "eds", "al", "cf", "approx", "ca", "gen", "col", "sgt", "lt", "capt", "rev", "hon",
+		"vol", "pp", "p", "ed", "eds", "al", "cf", "approx", "ca", "tel", "ext", "gen", "col", "sgt", "lt", "capt", "rev", "hon",
 		"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "e.g", "i.e", "a.m", "p.m",
 		"u.s", "u.k", "u.n", "ph.d", "b.c", "a.d":
 		return true

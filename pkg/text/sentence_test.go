@@ -26,6 +26,7 @@ func TestSentences(t *testing.T) {
 		{"paragraphs", "one\ntwo\n\n|three\n \n|four"},
 		{"blocks", "# Title\n|text\n|- item 1\n|- Item two. |More\ncontinues\n|1. First. |Second.\n|> quote"},
 		{"table", "|\\| a \\| b \\|\n|\\|---\\|---\\|\n|\\| 1. x \\| 2 \\|\n|after"},
+		{"row as text", "Name \\| Ext.\nZoë \\| Yes. Good. [1]\n|Next. |After"},
 		{"fence", "a\n|```go\n|x := 1\n|y\n|```\n|b"},
 		{"pages", "page one\f|page two"},
 		{"leading space", "\n\n  Hello. |World\n\n"},

@@ -92,12 +92,16 @@ func TestExtractLists(t *testing.T) {
 	bike := record.Passage{Path: "bike.txt", Text: "Frame number 2213\nTyre pressure: front 4.0 bar, rear 4.5 bar\nChain replaced in March\n"}
 	prose := record.Passage{Path: "a.TXT", Text: "The valve of the second boiler in the cellar was\nreplaced by Marta Silva on a Monday, and nobody\nknows why.\n"}
 	names := record.Passage{Path: "guests.txt", Text: strings.Repeat("The committee of the house met in the long room on a day\n", 10) + "\nAlice\nBob\nCharlotte\nDavid\nEmily\nFrederick\nGeorgina\nHarriet\n"}
+	below := record.Passage{Path: "wifi.txt", Text: "Networks\n\n  Guest    for visitors; the password changes every Monday and\n           hangs on the reception desk\n  Staff    for us\n"}
+	rows := record.Passage{Path: "servers.txt", Text: "host,ip,rack,owner,system\ndb-prod-1,10.20.1.5,R12,Ada Okafor,Debian 12\ndb-prod-2,10.20.1.6,R14,Ada Okafor,Debian 12\n"}
 	for _, c := range []struct {
 		question string
 		passage  record.Passage
 		want     string
 	}{
 		{"Alice", names, "Alice [1]"},
+		{"when does the password change", below, "Guest    for visitors; the password changes every Monday and hangs on the reception desk [1]"},
+		{"db-prod-2", rows, "db-prod-2,10.20.1.6,R14,Ada Okafor,Debian 12 [1]\n\ndb-prod-1,10.20.1.5,R12,Ada Okafor,Debian 12 [1]"},
 		{"may I restart the broker?", queue, "Do not restart the broker; it loses messages. [1]\nInstead: [1]\n\nlook at the consumers [1]\n\ncall Priya [1]"},
 		{"who is Priya", queue, "call Priya [1]"},
 		{"the boiler is off", steps, "To top it up: [1]\n\nSwitch the boiler off. [1]\nOpen the valve under the boiler. [1]\nClose it at 1.8 bar. [1]"},

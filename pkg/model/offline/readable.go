@@ -151,7 +151,7 @@ func pieces(p record.Passage) iter.Seq[string] {
 		for start, end := range text.Sentences(p.Text) {
 			for i := start; i < end; i++ {
 				if p.Text[i] == '\n' && (p.Page > 0 && !goesOn(p.Text[start:i]) || isLabelled(p.Text[i+1:end]) ||
-					plain && !wrapped(p.Text[start:i], p.Text[i+1:end], width)) {
+					plain && !wrapped(p.Text[:i], p.Text[i+1:], width)) {
 					if !yield(p.Text[start : i+1]) {
 						return
 					}
@@ -179,10 +179,18 @@ func goesOn(line string) bool {
 }
 
 // wrapped says whether a line ended because the first word of the next had no
-// room: lines that could be longer are lines of a list, or of an address.
+// room: lines that could be longer are lines of a list, or of an address. One that
+// begins below a column of the line goes on in it, and rows are never wrapped.
 func wrapped(line, next string, width int) bool {
-	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\n')+1:])
-	next = strings.TrimSpace(next)
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	next, _, _ = strings.Cut(next, "\n")
+	if below(line, next) {
+		return true
+	}
+	if areRows(line, next) {
+		return false
+	}
+	line, next = strings.TrimSpace(line), strings.TrimSpace(next)
 	first := next[:len(next)-len(strings.TrimLeftFunc(next, isNoSpace))]
 	if r, n := utf8.DecodeRuneInString(next); r >= 0x2e80 {
 		first = next[:n]
@@ -191,6 +199,24 @@ func wrapped(line, next string, width int) bool {
 }
 
 func isNoSpace(r rune) bool { return !unicode.IsSpace(r) }
+
+// below says whether the next line is indented to where a column of the line
+// begins, behind two blanks.
+func below(line, next string) bool {
+	at := len(next) - len(strings.TrimLeft(next, " "))
+	return at > 2 && at < len(line) && at < len(next) && line[at] != ' ' && line[at-2:at] == "  " && strings.TrimSpace(line[:at]) != ""
+}
+
+// areRows says whether two lines are rows of values, as many in each, with
+// commas or tabs between them.
+func areRows(a, b string) bool {
+	for _, sep := range []string{",", "\t"} {
+		if n := strings.Count(a, sep); n > 1 && n == strings.Count(b, sep) && !strings.Contains(a+b, sep+" ") {
+			return true
+		}
+	}
+	return false
+}
 
 // wrapWidth is the width that most lines of a text with a line behind them are
 // wrapped to; 0 if there is none.
