@@ -133,7 +133,7 @@ type indexWriter struct {
 	out      frameLayout
 	inverted inverted
 	lens     []uint32
-	frames   sync.Pool // of *[]byte: memory of segments that were written
+	frames   sync.Pool // of *[]byte: memory of frames that were written
 }
 
 func (w *indexWriter) write(ctx context.Context) error {
@@ -156,13 +156,14 @@ func (w *indexWriter) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for f, err := range ordered(contents(postingsLines(lists)), newPostingsWorker) {
+	for f, err := range ordered(contents(postingsLines(lists)), w.newPostingsWorker) {
 		if err != nil {
 			return err
 		}
 		if err := w.out.postingsFrame(f.first, f.frames); err != nil {
 			return err
 		}
+		w.frames.Put(&f.frames.data)
 	}
 	return w.out.finish(lengthsLine(w.lens))
 }
@@ -179,6 +180,14 @@ func (w *indexWriter) segment(ctx context.Context, e *encoded) error {
 	err := w.out.segment(e.segment, e.frames)
 	w.frames.Put(&e.frames.data)
 	return err
+}
+
+// memory returns memory of frames that were written, or nil.
+func (w *indexWriter) memory() []byte {
+	if memory, ok := w.frames.Get().(*[]byte); ok {
+		return (*memory)[:0]
+	}
+	return nil
 }
 
 // copy copies n segments of the old index.
@@ -264,10 +273,7 @@ func (w *segmentWorker) encode(s planSegment) (*encoded, error) {
 	}
 	w.arena.reset()
 	w.left = s.rows()
-	lines := segmentLines{from: w.old}
-	if memory, ok := w.frames.Get().(*[]byte); ok {
-		lines.memory = *memory
-	}
+	lines := segmentLines{from: w.old, memory: w.memory()}
 	for _, piece := range s.pieces {
 		if err := w.piece(piece, &lines, e); err != nil {
 			return nil, err
@@ -327,7 +333,7 @@ func (w *segmentWorker) oldPiece(d *planned, piece piece, lines *segmentLines, e
 		if err != nil {
 			return err
 		}
-		if row.At == nil { // in a file of format 1 all are like this
+		if row.At == nil && w.old.head.Format != formatVersion { // in format 1 sparse ones are like this, too
 			row = vector.RowOf(row.X, &w.sparse)
 		}
 		lines.vectors = append(lines.vectors, w.arena.copy(row, w.left))
@@ -355,13 +361,13 @@ type postingsFrames struct {
 	frames *frameSet
 }
 
-func newPostingsWorker() func(result[postingsLine]) (postingsFrames, error) {
+func (w *indexWriter) newPostingsWorker() func(result[postingsLine]) (postingsFrames, error) {
 	enc := new(encoder)
 	return func(l result[postingsLine]) (postingsFrames, error) {
 		if l.err != nil {
 			return postingsFrames{}, l.err
 		}
-		f := &frameSet{enc: enc}
+		f := &frameSet{enc: enc, data: w.memory()}
 		err := f.numbers(l.value.line)
 		return postingsFrames{l.value.first, f}, err
 	}

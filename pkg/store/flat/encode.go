@@ -18,7 +18,7 @@ type segmentLines struct {
 	vectors           []vector.Row
 	refs              []int64
 	from              *reader
-	memory            []byte // to use for the frames
+	memory            []byte // of no length, to use for the frames
 }
 
 // frames encodes a segment. Its offsets and its frame number count from the
@@ -31,7 +31,7 @@ func (l *segmentLines) frames(enc *encoder, dim int) (segment, *frameSet, error)
 			s.vectors++
 		}
 	}
-	f.data = slices.Grow(l.memory[:0], l.textSize())
+	f.data = slices.Grow(l.memory, l.textSize())
 	var err error
 	if s.documentFrames, err = f.grouped(l.documents, documentFrame); err != nil {
 		return s, nil, err

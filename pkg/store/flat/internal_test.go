@@ -53,12 +53,12 @@ func TestFindPostings(t *testing.T) {
 				t.Errorf("%q: %q, %v; want %q", term, got, err, want)
 			}
 		}
-		all, err := parsePostings(line)
+		all, err := parsePostings(nil, line)
 		if err != nil || len(all) != 6 || all[2].term != "b\"c" || string(all[5].digits) != "L" {
 			t.Errorf("%+v, %v", all, err)
 		}
 		for i := range line {
-			parsePostings(line[:i])
+			parsePostings(nil, line[:i])
 			findPostings(line[:i], "旅")
 		}
 	}

@@ -133,12 +133,13 @@ func (v *inverted) sorted() iter.Seq2[termList, error] {
 // allPostings yields the lists of an index by term.
 func (r *reader) allPostings(ctx context.Context) iter.Seq2[termList, error] {
 	return func(yield func(termList, error) bool) {
+		var lists []termList
 		for frame, err := range r.frames(ctx, r.dir.Postings) {
 			if err != nil {
 				yield(termList{}, err)
 				return
 			}
-			lists, err := parsePostings(bytes.TrimSuffix(frame.text, []byte{'\n'}))
+			lists, err = parsePostings(lists[:0], bytes.TrimSuffix(frame.text, []byte{'\n'}))
 			if err != nil {
 				yield(termList{}, r.f.damaged(frame.offset, err))
 				return
@@ -152,22 +153,25 @@ func (r *reader) allPostings(ctx context.Context) iter.Seq2[termList, error] {
 	}
 }
 
-// parsePostings reads a line of postings; the digits are parts of it.
-func parsePostings(line []byte) ([]termList, error) {
+// parsePostings appends the lists of a line of postings; the digits are parts of it.
+func parsePostings(dst []termList, line []byte) ([]termList, error) {
 	terms, digits, err := splitPostings(line)
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	words := strings.Split(unquote(slices.Concat([]byte{'"'}, terms, []byte{'"'})), " ")
-	parts := bytes.Split(digits, []byte{' '})
-	if len(words) != len(parts) {
-		return nil, fmt.Errorf("%d terms and %d lists of postings in a line", len(words), len(parts))
+	words := unquote(line[len(postingsBegin)-1:][:len(terms)+2]) // with the quotes around them
+	n := strings.Count(words, " ") + 1
+	if lists := bytes.Count(digits, []byte{' '}) + 1; lists != n {
+		return dst, fmt.Errorf("%d terms and %d lists of postings in a line", n, lists)
 	}
-	lists := make([]termList, len(words))
-	for i := range lists {
-		lists[i] = termList{words[i], parts[i]}
+	dst = slices.Grow(dst, n)
+	for range n {
+		var l termList
+		l.term, words, _ = strings.Cut(words, " ")
+		l.digits, digits, _ = bytes.Cut(digits, []byte{' '})
+		dst = append(dst, l)
 	}
-	return lists, nil
+	return dst, nil
 }
 
 // merger merges the old lists of an index with new ones. Rows of the old index
@@ -175,11 +179,13 @@ func parsePostings(line []byte) ([]termList, error) {
 //
 // A change usually touches few rows. Before the first of them a list is copied
 // as it is; behind the last of them only the first gap changes, since gaps do
-// not depend on how many rows there are before.
+// not depend on how many rows there are before. Most lists have no row between
+// that changes, and none that moves: they stay as they are.
 type merger struct {
 	rows      []int32
 	head      int64 // rows before it are what they were
 	tail      int64 // rows from it on are moved by the same distance
+	still     int64 // rows from it on are what they were
 	oldChunks int
 	newChunks int
 	buf       []byte
@@ -193,6 +199,10 @@ func newMerger(rows []int32, newChunks int) *merger {
 	for m.tail > m.head && rows[m.tail-1] >= 0 &&
 		(m.tail == int64(len(rows)) || rows[m.tail-1]+1 == rows[m.tail]) {
 		m.tail--
+	}
+	m.still = int64(len(rows))
+	if m.tail < m.still && rows[m.tail] == int32(m.tail) {
+		m.still = m.tail
 	}
 	return m
 }
@@ -249,16 +259,19 @@ func (m *merger) list(old, added []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := newList(added, m.newChunks)
-	if err != nil {
-		return nil, err
-	}
 	last, same := int64(-1), 0
 	for o.row < m.head {
 		last, same = o.row, len(old)-len(o.rest)
 		if err := o.next(); err != nil {
 			return nil, err
 		}
+	}
+	if o.row >= m.still && len(added) == 0 {
+		return old, nil
+	}
+	a, err := newList(added, m.newChunks)
+	if err != nil {
+		return nil, err
 	}
 	out := append(m.buf[:0], old[:same]...)
 	defer func() { m.buf = out }()

@@ -193,7 +193,8 @@ func (w *frameWriter) copy(f *file, off, end int64, entries []frameEntry) error 
 }
 
 // room returns the free part of the buffer, which grows up to writeSize and is
-// flushed then.
+// flushed then. The other one has this size at once: that there is more to write
+// is known by then.
 func (w *frameWriter) room() ([]byte, error) {
 	if len(w.buf) == cap(w.buf) {
 		if cap(w.buf) < writeSize {

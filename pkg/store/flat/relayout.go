@@ -287,7 +287,7 @@ func layOutPostings(out *frameLayout, l *lineReader) error {
 		line := l.held
 		switch kind {
 		case kindPostings:
-			lists, err := parsePostings(line)
+			lists, err := parsePostings(nil, line)
 			if err != nil {
 				return err
 			}
