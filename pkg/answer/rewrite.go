@@ -151,7 +151,7 @@ func joined(turns []Exchange, question string) string {
 // pointsBack says whether a question has a word that stands for something
 // said before, or begins like the second half of one.
 func pointsBack(question string) bool {
-	s := strings.NewReplacer("其他", "", "其它", "", "他人", "").Replace(text.Normalize(question))
+	s := strings.NewReplacer("其他", "", "其它", "", "他人", "", "排他", "", "吉他", "").Replace(text.Normalize(question))
 	if containsAny(s, "它", "他", "她", "这个", "那个", "这些", "那些", "这样", "那样", "上述", "前者", "后者", "第二个", "还有呢") ||
 		strings.HasPrefix(s, "那") || strings.HasPrefix(s, "还有") || strings.HasPrefix(s, "然后") || strings.HasPrefix(s, "其中") ||
 		strings.HasSuffix(strings.TrimRight(s, "?。 "), "呢") {
