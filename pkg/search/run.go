@@ -166,6 +166,7 @@ func (r *run) refine(ctx context.Context) error {
 	for _, j := range text.Joints(r.query.Text) {
 		r.terms = append(r.terms, j.Term)
 	}
+	r.terms = append(r.terms, text.CodeParts(r.query.Text)...)
 	if err := r.search(ctx, r.p.Candidates); err != nil {
 		return err
 	}

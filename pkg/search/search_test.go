@@ -474,17 +474,20 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// What two words are in the notes as one is looked up like that; a word with
+// What two words are in the notes as one is looked up like that, and the other way; a word with
 // another number than in the notes is missing.
 func TestTwoWordsAsOne(t *testing.T) {
 	o := offlineIndex(t, chunk("a", "PAY-1102: the bank says no"), chunk("b", "Rollback: run it again"),
-		chunk("c", "INC-88: the certificate was too old"), chunk("d", "Week 42: holidays"), chunk("e", "Visitors over 65 pay half, those who weigh 30 nothing"))
+		chunk("c", "INC-88: the certificate was too old"), chunk("d", "Week 42: holidays"), chunk("e", "Visitors over 65 pay half, those who weigh 30 nothing"),
+		chunk("f", "Flight TP 533 leaves at 7, TP 1 at 9"))
 	for question, want := range map[string]string{
 		"pay 1102 means what":        "a [pay1102] []",
 		"how do i roll back a build": "b [] []",
 		"inc 91 certificate":         "c [] [inc 91]",
 		"holidays in week 53":        "d [] [week 53]",
 		"holidays in week 42":        "d [] []",
+		"TP533":                      "f [] []", // one word as two
+		"when does TP534 leave":      "f [] [TP534]",
 		"do visitors over 70 pay?":   "e [] []", // no names
 		"visitors who weigh 20":      "e [] []",
 	} {

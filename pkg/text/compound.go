@@ -158,12 +158,42 @@ func (c *compound) writeWord(s, word string, w *tokenWriter) {
 		return
 	}
 	w.miss(word)
+	if letters, number := splitCode(word); w.known != nil && number != "" && w.known(w.stems.stem(letters)) && w.known(number) {
+		w.addWord(letters)
+		w.addWord(number)
+		return
+	}
 	w.addWord(word)
 }
 
 // isCode says whether a word of one part is a letter with digits behind it:
 // e1001, p1, h1n1. 1970s and 5th are ordinary language.
 func isCode(word string) bool { return lower(word[0]) && strings.ContainsAny(word, digits) }
+
+// splitCode parts the letters of a code from the number behind them; number is
+// "" where the word is something else.
+func splitCode(word string) (letters, number string) {
+	letters = strings.TrimRight(word, digits)
+	number = word[len(letters):]
+	if strings.ContainsAny(letters, digits) || letters == "" || strings.Trim(letters, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return word, ""
+	}
+	return letters, number
+}
+
+// CodeParts returns the terms that the codes of a question, like TP533, are in a
+// note that writes them as two words, TP 533. [Refiner.Refine] takes them
+// for the code where the index knows both and not the code.
+func CodeParts(question string) []string {
+	var out []string
+	var stems stemmer
+	for _, w := range latinWords(Normalize(question)) {
+		if letters, number := splitCode(w.text); number != "" {
+			out = append(out, stems.stem(letters), number)
+		}
+	}
+	return out
+}
 
 func sharpSuffix(s string) int {
 	n := 0

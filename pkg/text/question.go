@@ -22,11 +22,12 @@ func ContentTerms(a Analyzer, question string) []string {
 	return terms
 }
 
-// askingPhrases replaces Chinese phrases that ask, in both scripts; the longer
+// askingPhrases replaces phrases that ask, Chinese ones in both scripts; the longer
 // of two comes first.
 var askingPhrases = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for _, phrase := range []string{
+		"tell me about", "Tell me about", "介绍一下", "介紹一下", "介绍下", "介紹下", "告诉我", "告訴我", "讲讲", "講講", "说说", "說說", "聊聊",
 		"是什么意思", "是什麼意思", "是啥意思", "什么意思", "什麼意思", "啥意思", "什么时候", "什麼時候", "啥时候", "啥時候",
 		"多长时间", "多長時間", "可不可以", "行不行", "是不是",
 		"怎么处理", "怎麼處理", "如何处理", "如何處理", "咋处理", "咋處理", "怎么回事", "怎麼回事", "咋回事", "怎么办", "怎麼辦", "怎么搞", "怎麼搞", "怎么弄", "怎麼弄", "怎么整", "怎麼整",

@@ -14,6 +14,8 @@ func TestContentTerms(t *testing.T) {
 		"多少":                                "多 少", // of nothing else than stop words, as QueryTerms has it
 		"how many":                          "mani",
 		"pay-1207咋整":                        "pay-1207 pay1207 pay 1207",
+		"tell me about the boiler":          "boiler",
+		"讲讲成都":                              "成 成都",
 		"do we still use datadog, pls":      "datadog",
 		"rotate_keys 怎么用":                   "rotate_keys rotatekey rotat key 用",
 	} {

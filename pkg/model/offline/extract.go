@@ -241,8 +241,17 @@ func newQuestion(req model.Request) *question {
 }
 
 // join takes up what the search made of two words of the question: an
-// identifier is a term, and another word stands for the two.
+// identifier is a term, and another word stands for the two; and of a code that
+// is two words in the notes.
 func (q *question) join(req model.Request) {
+	for part := range slices.Chunk(text.CodeParts(req.Question), 2) {
+		_, letters := req.Terms[part[0]]
+		_, number := req.Terms[part[1]]
+		if letters && number {
+			q.terms = slices.DeleteFunc(q.terms, func(t string) bool { return strings.HasPrefix(t, part[0]) && strings.HasSuffix(t, part[1]) })
+			q.terms = append(q.terms, part...)
+		}
+	}
 	q.joint = map[string]string{}
 	for _, j := range text.Joints(req.Question) {
 		if _, known := req.Terms[j.Term]; known && j.Number != "" {

@@ -152,6 +152,11 @@ func TestExtractTerms(t *testing.T) {
 			t.Errorf("with %s rare: %+v", term, got)
 		}
 	}
+	flight := model.Request{Question: "TP533", Terms: map[string]float64{"tp": 3, "533": 3},
+		Passages: []record.Passage{{N: 1, Score: 0.5, Text: "The bus is slow. TP 533 is full."}}}
+	if got := extract(flight); len(got) == 0 || cite(got[0]) != "TP 533 is full. [1]" {
+		t.Errorf("a code that is two words there: %+v", got)
+	}
 	if got := extract(model.Request{Question: "red apple"}); len(got) != 0 {
 		t.Errorf("without passages: %v", got)
 	}
