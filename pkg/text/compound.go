@@ -158,10 +158,12 @@ func (c *compound) writeWord(s, word string, w *tokenWriter) {
 		return
 	}
 	w.miss(word)
-	if letters, number := splitCode(word); w.known != nil && number != "" && w.known(w.stems.stem(letters)) && w.known(number) {
-		w.addWord(letters)
-		w.addWord(number)
-		return
+	if w.known != nil {
+		if letters, number := splitCode(word); number != "" && w.known(w.stems.stem(letters)) && w.known(number) {
+			w.addWord(letters)
+			w.addWord(number)
+			return
+		}
 	}
 	w.addWord(word)
 }
