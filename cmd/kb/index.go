@@ -59,7 +59,7 @@ func newIndex(e *env, s *settings) *cobra.Command {
 			at := new(jsonl.Place)
 			var reports []record.Record
 			var result index.Result
-			err = withHeadroom(func() error {
+			err = withTightHeap(func() error {
 				chunks := jsonl.RecordsAt(in, at, record.KindDocument, record.KindChunk, record.KindSkipped, record.KindRoot, record.KindExport)
 				reports, result, err = index.Run(cmd.Context(), chunks,
 					index.Options{Store: st, Analyzer: analyzer, AllowEmpty: allowEmpty, NoWait: noWait, Warn: c.warn})

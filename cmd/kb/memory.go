@@ -20,9 +20,12 @@ func withHeadroom(stage func() error) error {
 	return stage()
 }
 
-// withTightHeap runs a stage that holds a document: the collector then runs when
-// the heap has grown by a half instead of the whole. Of a document of 66 MB kb chunk
-// takes 145 in place of 180 MB while its chunks are written.
+// withTightHeap runs a stage that holds much, too: the collector then runs when the
+// heap has grown by a half instead of the whole. What kb index holds is nearly all
+// arrays without pointers, which cost the collector nothing; with the headroom, for
+// where it holds little, it takes 2.33 in place of 2.60 s CPU for 6 MB of text, and
+// 177 in place of 200 MB. kb chunk holds a document: of 66 MB it takes 145 in place
+// of 180 MB while its chunks are written.
 func withTightHeap(stage func() error) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	return withHeadroom(stage)
