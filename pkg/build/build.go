@@ -188,7 +188,7 @@ func (b *builder) stamp(ctx context.Context) string {
 	}
 	stamp, err := s.Stamp(ctx)
 	if err != nil {
-		return "" // and the next build checks nothing
+		return "" // another than any that is known: the index is checked once more
 	}
 	return stamp
 }

@@ -177,7 +177,7 @@ func isCode(word string) bool { return lower(word[0]) && strings.ContainsAny(wor
 func splitCode(word string) (letters, number string) {
 	letters = strings.TrimRight(word, digits)
 	number = word[len(letters):]
-	if strings.ContainsAny(letters, digits) || letters == "" || strings.Trim(letters, "abcdefghijklmnopqrstuvwxyz") != "" {
+	if letters == "" || !isLetters(letters) {
 		return word, ""
 	}
 	return letters, number
